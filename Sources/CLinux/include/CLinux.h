@@ -1,0 +1,65 @@
+#pragma once
+// What Linux has and Swift's Glibc module does not show, and the few calls that need C (variadics, macros).
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/un.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+// Every call below answers as a system call does: -1 and errno, or the result.
+
+/// Sends bytes and up to 4 descriptors as one message.
+ssize_t clinux_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count);
+/// Receives one message and up to 4 descriptors (close-on-exec); a truncated message is EMSGSIZE, its descriptors closed.
+ssize_t clinux_receive(int socket, void *bytes, size_t length, int *descriptors, size_t *count);
+
+/// open(2) relative to a folder, under the RESOLVE_ flags given (`linux/openat2.h`).
+int clinux_openat2(int folder, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
+
+/// statx(2) for the basic facts and the birth time; its name is a type's too, which Swift cannot tell apart.
+int clinux_statx(int folder, const char *path, int flags, struct statx *status);
+
+/// For this thread alone; glibc's wrappers would be enough for these two, raw calls say so.
+int clinux_setfsuid(uid_t user);
+int clinux_setfsgid(gid_t group);
+/// Capabilities stay when fsuid changes, and the thread gets its own umask and working folder.
+int clinux_own_credentials(void);
+/// Raises or drops CAP_FSETID in this thread's effective set.
+int clinux_keep_setid(int keep);
+/// Whether this process has CAP_SYS_ADMIN now.
+int clinux_may_administer(void);
+
+/// This process's environment; Swift cannot tell the C library's two declarations apart.
+char **clinux_environment(void);
+int clinux_set_name(const char *name);
+int clinux_no_new_privs(void);
+int clinux_die_with_parent(int signal);
+int clinux_fcntl(int descriptor, int command, long argument);
+int clinux_ioctl(int descriptor, unsigned long request, void *argument);
+pid_t clinux_thread_id(void);
+int clinux_signal_thread(pid_t process, pid_t thread, int signal);
+/// A handler that does nothing, without SA_RESTART: the signal only ends a blocking call.
+int clinux_interrupting(int signal);
+int clinux_ignore(int signal);
+/// The user id at the other end of a Unix socket.
+int clinux_peer(int socket, uid_t *user, pid_t *process);

@@ -1,0 +1,132 @@
+#include "CLinux.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/openat2.h>
+#include <linux/securebits.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+enum { most_descriptors = 4 };
+
+ssize_t clinux_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count) {
+  if (count > most_descriptors) return errno = EINVAL, -1;
+  union {
+    char room[CMSG_SPACE(sizeof(int) * most_descriptors)];
+    struct cmsghdr align;
+  } control = {0};
+  struct iovec part = {(void *)bytes, length};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  if (count) {
+    message.msg_control = control.room;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int) * count);
+    memcpy(CMSG_DATA(head), descriptors, sizeof(int) * count);
+  }
+  return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+ssize_t clinux_receive(int socket, void *bytes, size_t length, int *descriptors, size_t *count) {
+  union {
+    char room[CMSG_SPACE(sizeof(int) * most_descriptors)];
+    struct cmsghdr align;
+  } control;
+  struct iovec part = {bytes, length};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+  size_t most = *count;
+  *count = 0;
+  ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (got < 0) return -1;
+  size_t excess = 0;
+  for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+    size_t here = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < here; i++) {
+      int one;
+      memcpy(&one, CMSG_DATA(head) + i * sizeof(int), sizeof one);
+      if (*count < most) descriptors[(*count)++] = one;
+      else close(one), excess++;
+    }
+  }
+  if (excess || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+    while (*count) close(descriptors[--*count]);
+    return errno = EMSGSIZE, -1;
+  }
+  return got;
+}
+
+int clinux_openat2(int folder, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve) {
+  struct open_how how = {.flags = flags, .mode = mode, .resolve = resolve};
+  return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
+int clinux_statx(int folder, const char *path, int flags, struct statx *status) {
+  return statx(folder, path, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, status);
+}
+
+int clinux_setfsuid(uid_t user) { return (int)syscall(SYS_setfsuid, user); }
+int clinux_setfsgid(gid_t group) { return (int)syscall(SYS_setfsgid, group); }
+
+int clinux_own_credentials(void) {
+  if (unshare(CLONE_FS)) return -1;
+  umask(0);
+  return prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP);
+}
+
+static int capabilities(struct __user_cap_data_struct data[2], int set) {
+  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  return (int)syscall(set ? SYS_capset : SYS_capget, &head, data);
+}
+
+int clinux_keep_setid(int keep) {
+  struct __user_cap_data_struct data[2];
+  if (capabilities(data, 0)) return -1;
+  unsigned bit = 1u << CAP_FSETID;
+  if (!(data[0].permitted & bit)) return 0;
+  if (keep) data[0].effective |= bit;
+  else data[0].effective &= ~bit;
+  return capabilities(data, 1);
+}
+
+int clinux_may_administer(void) {
+  struct __user_cap_data_struct data[2];
+  if (capabilities(data, 0)) return 0;
+  return (data[0].effective >> CAP_SYS_ADMIN) & 1;
+}
+
+char **clinux_environment(void) { return environ; }
+int clinux_set_name(const char *name) { return prctl(PR_SET_NAME, name); }
+int clinux_no_new_privs(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+int clinux_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }
+int clinux_fcntl(int descriptor, int command, long argument) { return fcntl(descriptor, command, argument); }
+int clinux_ioctl(int descriptor, unsigned long request, void *argument) {
+  return ioctl(descriptor, request, argument);
+}
+pid_t clinux_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
+int clinux_signal_thread(pid_t process, pid_t thread, int signal) {
+  return (int)syscall(SYS_tgkill, process, thread, signal);
+}
+
+static void nothing(int signal) { (void)signal; }
+int clinux_interrupting(int signal) {
+  struct sigaction action = {.sa_handler = nothing};
+  return sigaction(signal, &action, NULL);
+}
+int clinux_ignore(int signal) {
+  struct sigaction action = {.sa_handler = SIG_IGN};
+  return sigaction(signal, &action, NULL);
+}
+
+int clinux_peer(int socket, uid_t *user, pid_t *process) {
+  struct ucred who;
+  socklen_t size = sizeof who;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size)) return -1;
+  *user = who.uid;
+  *process = who.pid;
+  return 0;
+}

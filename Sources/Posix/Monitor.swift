@@ -1,0 +1,66 @@
+import CLinux
+import Glibc
+
+/// State that threads wait on: a mutex and a condition in one. Where nobody waits, `Synchronization.Mutex` does.
+@safe public final class Monitor<State>: @unchecked Sendable {
+  // Sound since `state` is touched only between lock and unlock of `mutex`, both allocated once and never moved.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var state: State
+
+  public init(_ state: sending State) {
+    self.state = state
+    unsafe pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_cond_init(condition, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(condition)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe condition.deallocate()
+    unsafe mutex.deallocate()
+  }
+
+  /// Changes the state and wakes every waiter. No system call and no call out belongs into `body`.
+  public func change<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer {
+      unsafe pthread_cond_broadcast(condition)
+      unsafe pthread_mutex_unlock(mutex)
+    }
+    return try body(&state)
+  }
+
+  /// Looks at or changes the state without waking anybody.
+  public func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return try body(&state)
+  }
+
+  /// Waits until `body` gives a value, looking again after every `change`.
+  public func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&state) { return result }
+      unsafe pthread_cond_wait(condition, mutex)
+    }
+  }
+
+  /// As `wait`, until the monotonic time `deadline`.
+  /// - Returns: nil when the time came first.
+  public func wait<Result>(until deadline: Clock.Instant, _ body: (inout State) -> Result?) -> Result? {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+    while true {
+      if let result = body(&state) { return result }
+      if unsafe pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { return body(&state) }
+    }
+  }
+}

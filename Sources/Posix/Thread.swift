@@ -1,0 +1,37 @@
+public import CLinux
+import Glibc
+
+/// A thread of ours, with a name that `top -H` shows.
+public final class Thread: Sendable {
+  private let handle: pthread_t
+
+  /// - Parameter name: at most 15 bytes; Linux cuts the rest.
+  public init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    let start = unsafe Unmanaged.passRetained(Start(name, body))
+    var handle = pthread_t()
+    let failed = unsafe pthread_create(&handle, nil, threadMain, start.toOpaque())
+    precondition(failed == 0, "the system gives no further thread: \(Errno(failed))")
+    self.handle = handle
+  }
+
+  /// Waits for its end; once only.
+  public func join() { pthread_join(handle, nil) }
+
+  public static var currentID: pid_t { clinux_thread_id() }
+}
+
+private final class Start: Sendable {
+  let name: String
+  let body: @Sendable () -> Void
+  init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.body = body
+  }
+}
+
+@c private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  let start = unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
+  unsafe FileName(String(start.name.utf8.prefix(15)) ?? "sharefs").withCString { name in _ = unsafe clinux_set_name(name) }
+  start.body()
+  return nil
+}

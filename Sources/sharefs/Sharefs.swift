@@ -1,0 +1,1 @@
+@main struct Sharefs { static func main() {} }
