@@ -50,7 +50,8 @@ public enum Files {
 
   /// The whole content; a longer file is EMSGSIZE.
   public static func read(_ path: FileName, limit: Int) throws(Errno) -> [UInt8] {
-    let file = try Descriptor.open(path, O_RDONLY)
+    // Without waiting: in its place may stand somebody's FIFO.
+    let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
     return try file.readAll(limit: limit)
   }
 

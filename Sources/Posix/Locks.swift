@@ -22,14 +22,14 @@ public struct FileLock: ~Copyable, Sendable {
 
   private init(descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
-  /// Whether somebody holds it now.
+  /// Whether somebody holds it now; makes no file.
   public static func isHeld(_ path: FileName) -> Bool {
     do throws(Errno) {
-      guard let lock = try take(path) else { return true }
-      _ = consume lock
+      let file = try Descriptor.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+      try check { clinux_lock_file(file.raw) }
       return false
     } catch {
-      return false
+      return error == .again
     }
   }
 }

@@ -1,5 +1,5 @@
 public import CLinux
-public import Glibc
+import Glibc
 
 /// This process and what it was started with.
 public enum System {
@@ -32,6 +32,17 @@ public enum System {
     var size = winsize()
     guard unsafe clinux_ioctl(raw, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
+  }
+
+  /// Writes all bytes to a descriptor that everybody shares (1 or 2).
+  public static func write(_ raw: CInt, _ bytes: [UInt8]) throws(Errno) {
+    var done = 0
+    while done < bytes.count {
+      let rest = bytes[done...]
+      done += try unsafe rest.withUnsafeBufferPointer { rest throws(Errno) in
+        try check { unsafe Glibc.write(raw, rest.baseAddress, rest.count) }
+      }
+    }
   }
 
   /// Closes what the starting program left open, so that a daemon holds nothing of it.
