@@ -70,7 +70,9 @@ public final class Server: Sendable {
     outbox.wakeup.wake()
     for thread in all { thread.join() }
     // Gone already when somebody cleared the runtime folder: nothing is left to do then.
-    do throws(Errno) { try Files.remove(path) } catch { if error != .noEntry { complain("The control socket stays behind: \(error).") } }
+    do throws(Errno) { try Files.remove(path) } catch {
+      if error != .noEntry { complain("The control socket stays behind: \(error).") }
+    }
   }
 
   // MARK: - The thread that moves bytes

@@ -1,0 +1,6 @@
+/// `sharefs list`: the catalogued files.
+enum ListCommand {
+  static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
+    throw Failure(.usage, "The parts of this program are not joined yet: it cannot read the catalog.")
+  }
+}
