@@ -18,6 +18,12 @@ struct ShareIdentity: Hashable, Sendable {
       fileSystem: try Files.fileSystemID(folder), inode: status.inode, birth: status.birth.nanoseconds, path: path)
   }
 
+  /// - Returns: nil where no folder can be seen.
+  static func seen(at path: FileName) -> ShareIdentity? {
+    guard let folder = try? Descriptor.open(path, O_PATH | O_DIRECTORY) else { return nil }
+    return try? of(folder.raw, path: path)
+  }
+
   func isSameFolder(as other: ShareIdentity) -> Bool {
     fileSystem == other.fileSystem && inode == other.inode && birth == other.birth
   }
