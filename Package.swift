@@ -61,7 +61,9 @@ let package = Package(
     tests("PipelineTests", ["Pipeline", "Catalog", "Contracts", "Posix", "sharefs-worker"]),
     tests("TreeTests", ["Tree", "Fuse", "Contracts", "Posix"]),
     tests("MountTests", ["Posix", "sharefs", "sharefs-worker"]),
-    tests("CommandTests", ["sharefs", "Control", "Posix"]),
+    .testTarget(
+      name: "CommandTests", dependencies: ["sharefs", "sharefs-worker", "Catalog", "Control", "Contracts", "Posix"],
+      exclude: ["Snapshots"], cSettings: gnu, swiftSettings: strict),
     tests("HouseTests", []),
   ]
 )

@@ -7,7 +7,10 @@ enum ListCommand {
   static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
     let types = try TypeFilter(arguments.values("type"))
     let share = try FoundShare.around(arguments.operands.first ?? FileName("."), state: arguments.value("state"))
-    guard let catalog = try share.catalog() else { return .done }
+    guard let catalog = try share.catalog() else {
+      try requireFile(share)
+      return .done
+    }
     let isJSON = arguments.has("json")
     var table = Table([.left, .left, .right, .right, .right, .left], shrinking: 0)
     var lines: [UInt8] = []
@@ -36,7 +39,7 @@ enum ListCommand {
     }
     if let failure { throw failure }
     try Output.write(isJSON ? lines : Array(table.text(columns: System.columns(1)).utf8))
-    if count == 0 && !share.path.isRoot { try requireFile(share) }
+    if count == 0 { try requireFile(share) }
     return .done
   }
 
@@ -51,6 +54,7 @@ enum ListCommand {
 
   /// Nothing catalogued in a folder is no error; a path that leads nowhere is one.
   private static func requireFile(_ share: FoundShare) throws(Failure) {
+    if share.path.isRoot { return }
     let whole = share.root.appending(FileName(share.path.bytes))
     _ = try explain(.noSuchThing, "\(whole)") { () throws(Errno) in try Files.status(whole) }
   }
