@@ -53,7 +53,9 @@ public enum Credentials {
   }
 
   /// Does something for which the set-id bits stay as root would keep them, when root asks.
-  public static func keepingSetID<Result>(for caller: Caller, _ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+  public static func keepingSetID<Result>(for caller: Caller, _ body: () throws(Errno) -> Result) throws(Errno)
+    -> Result
+  {
     guard isRoot, caller.user == 0 else { return try body() }
     _ = clinux_keep_setid(1)
     defer { _ = clinux_keep_setid(0) }

@@ -89,6 +89,13 @@ public import Posix
     discard self
   }
 
+  public consuming func bytes(_ bytes: [UInt8]) {
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      _ = unsafe bytes.withMemoryRebound(to: CChar.self) { unsafe fuse_reply_buf(raw, $0.baseAddress, $0.count) }
+    }
+    discard self
+  }
+
   public consuming func listing(_ listing: borrowing Listing) {
     unsafe listing.withBytes { bytes in
       unsafe fuse_reply_buf(raw, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)

@@ -69,7 +69,7 @@ public enum SessionError: Error, Sendable {
       words[2].append(byte)
     }
     var arguments = unsafe words.map { unsafe FileName($0).withCString { unsafe strdup($0) } }
-    defer { for unsafe argument in unsafe arguments { unsafe free(argument) } }
+    defer { unsafe arguments.forEach { unsafe free($0) } }
     var operations = callbacks()
     let myself = unsafe Unmanaged.passUnretained(self).toOpaque()
     let session = unsafe arguments.withUnsafeMutableBufferPointer { arguments in

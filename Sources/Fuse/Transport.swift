@@ -69,7 +69,9 @@ final class Transport: Sendable {
   }
 }
 
-@c func transportRead(_ descriptor: CInt, _ room: UnsafeMutableRawPointer?, _ size: Int, _ session: UnsafeMutableRawPointer?)
+@c func transportRead(
+  _ descriptor: CInt, _ room: UnsafeMutableRawPointer?, _ size: Int, _ session: UnsafeMutableRawPointer?
+)
   -> Int
 {
   let count = unsafe read(descriptor, room, size)
