@@ -24,7 +24,8 @@ private func operations(_ request: fuse_req_t?) -> any Operations {
 
 @c func onForgetMany(_ request: fuse_req_t?, _ count: Int, _ forgets: UnsafeMutablePointer<fuse_forget_data>?) {
   let operations = unsafe operations(request)
-  unsafe UnsafeBufferPointer(start: forgets, count: count).forEach { forget in
+  for index in 0..<count {
+    let forget = unsafe forgets![index]
     operations.forget(NodeID(UInt64(forget.ino)), count: forget.nlookup)
   }
   unsafe Request(request!).none()

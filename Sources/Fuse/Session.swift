@@ -69,7 +69,7 @@ public enum SessionError: Error, Sendable {
       words[2].append(byte)
     }
     var arguments = unsafe words.map { unsafe FileName($0).withCString { unsafe strdup($0) } }
-    defer { unsafe arguments.forEach { unsafe free($0) } }
+    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
     var operations = callbacks()
     let myself = unsafe Unmanaged.passUnretained(self).toOpaque()
     let session = unsafe arguments.withUnsafeMutableBufferPointer { arguments in

@@ -88,6 +88,6 @@ private func withCStrings<Result>(
 ) -> Result {
   let copies: [UnsafeMutablePointer<CChar>?] =
     unsafe strings.map { unsafe $0.withCString { unsafe strdup($0) } } + [nil]
-  defer { unsafe copies.forEach { unsafe free($0) } }
+  defer { for index in unsafe copies.indices { unsafe free(copies[index]) } }
   return unsafe copies.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
 }

@@ -153,7 +153,8 @@ extension Files {
       guard node.kind == .regular || node.kind == .folder else { throw .noTerminal }
       let file = try Descriptor.reopen(node.descriptor.raw, O_RDONLY | O_NONBLOCK)
       var words = [UInt8](repeating: 0, count: 32)
-      for (index, byte) in unsafe bytes.prefix(size).enumerated() { words[index] = byte }
+      let given = unsafe Array(bytes.prefix(size))
+      words.replaceSubrange(0..<given.count, with: given)
       let raw = file.raw
       let ask = { () throws(Errno) in
         try unsafe words.withUnsafeMutableBufferPointer { words throws(Errno) in

@@ -5,12 +5,15 @@ import Synchronization
 
 /// An open folder. Its reader is taken out while it is used, so that no lock is held over a system call; whoever finds it taken opens another.
 private final class OpenFolder: Sendable {
-  struct Reader: ~Copyable {
+  final class Reader: @unchecked Sendable {
+    // Sound since it belongs to the thread that took it out, until it is put back.
     var directory: Directory
     /// The position after the last entry that was given.
     var position: Int64 = 0
     /// Read, but there was no room for it any more.
     var pending: DirectoryEntry?
+
+    init(_ folder: Node) throws(Errno) { directory = try Directory(reading: folder.descriptor.raw) }
   }
 
   let reader = Mutex<Reader?>(nil)
@@ -33,8 +36,8 @@ extension Files {
   func openFolder(_ request: consuming Request, _ node: NodeID, flags: CInt) {
     do throws(Errno) {
       let folder = OpenFolder()
-      let directory = try Directory(reading: try table.find(node).descriptor.raw)
-      folder.reader.withLock { $0 = OpenFolder.Reader(directory: directory) }
+      let reader = try OpenFolder.Reader(try table.find(node))
+      folder.reader.withLock { $0 = reader }
       request.opened(OpenReply(handle: folder.handle(), flags: []))
     } catch {
       request.fail(error)
@@ -49,20 +52,15 @@ extension Files {
       let folder = OpenFolder.at(handle)
       var listing = Listing(size: size)
       if offset != Files.afterViews {
-        var reader: OpenFolder.Reader
-        if let free = folder.reader.withLock({ $0.take() }) {
-          reader = free
-        } else {
-          reader = OpenFolder.Reader(directory: try Directory(reading: node.descriptor.raw))
-        }
+        let reader: OpenFolder.Reader
+        if let free = folder.reader.withLock({ $0.take() }) { reader = free } else { reader = try .init(node) }
         if reader.position != offset || offset == 0 {
           try reader.directory.seek(offset)
           reader.position = offset
           reader.pending = nil
         }
-        try fill(&listing, from: &reader, node, request, withAttributes)
-        let back = reader
-        folder.reader.withLock { $0 = consume back }
+        try fill(&listing, from: reader, node, request, withAttributes)
+        folder.reader.withLock { $0 = reader }
       }
       request.listing(listing)
     } catch {
@@ -71,7 +69,7 @@ extension Files {
   }
 
   private func fill(
-    _ listing: inout Listing, from reader: inout OpenFolder.Reader, _ folder: Node, _ request: borrowing Request,
+    _ listing: inout Listing, from reader: OpenFolder.Reader, _ folder: Node, _ request: borrowing Request,
     _ withAttributes: Bool
   ) throws(Errno) {
     while true {
