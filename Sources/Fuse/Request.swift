@@ -103,14 +103,22 @@ public import Posix
     discard self
   }
 
-  /// Adds a line to a folder's listing.
+  /// Adds a line to a folder's listing: its name, inode number and kind.
+  /// - Parameter withAttributes: whether the listing is one with attributes, whose lines have another form. Without a node id the
+  ///   kernel takes only the name from it and asks when it wants to know more.
   /// - Returns: false when there is no room left; then nothing was added.
-  public func add(_ name: FileName, inode: UInt64, kind: FileKind?, next: Int64, to listing: inout Listing) -> Bool {
-    var status = stat()
-    status.st_ino = UInt(inode)
-    status.st_mode = kind?.bits ?? 0
+  public func add(
+    _ name: FileName, inode: UInt64, kind: FileKind?, next: Int64, to listing: inout Listing, withAttributes: Bool
+  ) -> Bool {
+    var parameters = fuse_entry_param()
+    parameters.attr.st_ino = UInt(inode)
+    parameters.attr.st_mode = kind?.bits ?? 0
     return unsafe listing.append { room, size in
-      unsafe name.withCString { name in unsafe fuse_add_direntry(raw, room, size, name, &status, off_t(next)) }
+      unsafe name.withCString { name in
+        unsafe withAttributes
+          ? fuse_add_direntry_plus(raw, room, size, name, &parameters, off_t(next))
+          : fuse_add_direntry(raw, room, size, name, &parameters.attr, off_t(next))
+      }
     }
   }
 

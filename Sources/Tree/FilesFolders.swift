@@ -91,16 +91,18 @@ extension Files {
     _ line: DirectoryEntry, of folder: Node, to listing: inout Listing, _ request: borrowing Request,
     _ withAttributes: Bool
   ) throws(Errno) -> Bool {
-    guard withAttributes, !line.name.isDots else {
-      return request.add(line.name, inode: line.inode, kind: line.kind, next: line.next, to: &listing)
+    func nameOnly(_ withAttributes: Bool) -> Bool {
+      request.add(
+        line.name, inode: line.inode, kind: line.kind, next: line.next, to: &listing, withAttributes: withAttributes)
     }
+    guard withAttributes, !line.name.isDots else { return nameOnly(withAttributes) }
     let found: (Node, FileStatus)
     do throws(Errno) {
       found = try hold(in: folder, line.name)
     } catch {
       // Removed since it was read, or not to be looked at: the name alone, as a plain listing has it.
       if error == .tooManyOpen { throw error }
-      return request.add(line.name, inode: line.inode, kind: line.kind, next: line.next, to: &listing)
+      return nameOnly(true)
     }
     let (node, status) = found
     guard request.add(line.name, entry(node, status), next: line.next, to: &listing) else {
@@ -112,14 +114,9 @@ extension Files {
 
   private func addViews(to listing: inout Listing, _ request: borrowing Request, _ withAttributes: Bool) {
     for (name, view) in views where view.isListed {
-      // Without a node id the kernel looks it up when it wants to know more.
       guard let status = view.rootStatus() else { continue }
-      if withAttributes {
-        let entry = Entry(node: NodeID(0), status: status, nameLifetime: 0, attributesLifetime: 0)
-        _ = request.add(name, entry, next: Files.afterViews, to: &listing)
-      } else {
-        _ = request.add(name, inode: status.inode, kind: .folder, next: Files.afterViews, to: &listing)
-      }
+      _ = request.add(
+        name, inode: status.inode, kind: .folder, next: Files.afterViews, to: &listing, withAttributes: withAttributes)
     }
   }
 

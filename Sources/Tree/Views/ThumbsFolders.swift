@@ -158,19 +158,18 @@ extension Thumbs {
     _ line: OpenMirror.Line, of folder: Node, next: Int64, to listing: inout Listing, _ request: borrowing Request,
     _ withAttributes: Bool
   ) throws(Errno) -> Bool {
+    func nameOnly(_ name: FileName, _ inode: UInt64, _ kind: FileKind) -> Bool {
+      request.add(name, inode: inode, kind: kind, next: next, to: &listing, withAttributes: withAttributes)
+    }
     switch line {
-    case .dots(let name, let inode):
-      return request.add(name, inode: inode, kind: .folder, next: next, to: &listing)
-    case .folder(let name, let inode):
-      return plain(name, inode, .folder, next, &listing, request, withAttributes)
-    case .note(let note):
-      let inode = NodeID.viewBit | 1 << 62 | note.rawValue
-      return plain(note.name, inode, .regular, next, &listing, request, withAttributes)
+    case .dots(let name, let inode): return nameOnly(name, inode, .folder)
+    case .folder(let name, let inode): return nameOnly(name, inode, .folder)
+    case .note(let note): return nameOnly(note.name, NodeID.viewBit | 1 << 62 | note.rawValue, .regular)
     case .picture(let name, let document, let inode):
       // Attributes only of a picture that is there: for the others the kernel asks when it wants to know.
       guard withAttributes, let status = try documentStatus(document, in: folder), status.inode == inode,
         case .ready(let picture) = projection.picture(volume: volume(of: status), inode: inode)
-      else { return plain(name, inode | NodeID.viewBit, .regular, next, &listing, request, withAttributes) }
+      else { return nameOnly(name, inode | NodeID.viewBit, .regular) }
       let node = holdPicture(picture, of: document, status, in: folder)
       let entry = Entry(
         node: node.id, status: pictured(status, picture), nameLifetime: 0,
@@ -181,19 +180,6 @@ extension Thumbs {
       }
       return true
     }
-  }
-
-  /// A line without a node: in a listing with attributes the kernel passes over it but for the name.
-  private func plain(
-    _ name: FileName, _ inode: UInt64, _ kind: FileKind, _ next: Int64, _ listing: inout Listing,
-    _ request: borrowing Request, _ withAttributes: Bool
-  ) -> Bool {
-    guard withAttributes else { return request.add(name, inode: inode, kind: kind, next: next, to: &listing) }
-    var status = FileStatus.empty
-    status.inode = inode
-    status.kind = kind
-    let entry = Entry(node: NodeID(0), status: status, nameLifetime: 0, attributesLifetime: 0)
-    return request.add(name, entry, next: next, to: &listing)
   }
 
   func releaseFolder(_ request: consuming Request, _ node: NodeID, handle: UInt64) {
