@@ -130,3 +130,8 @@ int clinux_peer(int socket, uid_t *user, pid_t *process) {
   *process = who.pid;
   return 0;
 }
+
+int clinux_open_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+int clinux_lock_file(int file) { return flock(file, LOCK_EX | LOCK_NB); }
+int clinux_statfs(const char *path, struct statfs *facts) { return statfs(path, facts); }
+ssize_t clinux_readlink(const char *path, void *target, size_t size) { return readlink(path, target, size); }

@@ -1,1 +1,35 @@
-@main struct Sharefs { static func main() {} }
+import Posix
+
+@main struct Sharefs {
+  // One call and no closure: what stands here is main-actor code, and dies on any other thread.
+  static func main() { runCommand() }
+}
+
+/// Reads the arguments, runs the verb, tells what failed.
+func runCommand() -> Never {
+  do throws(Failure) {
+    System.exit(try run(Invocation(System.arguments())).rawValue)
+  } catch {
+    error.tell()
+    System.exit(error.code.rawValue)
+  }
+}
+
+private func run(_ invocation: Invocation) throws(Failure) -> ExitCode {
+  switch invocation {
+  case .help(let verb):
+    try Output.write(verb.map { Help.of($0) } ?? Help.all)
+    return .done
+  case .version:
+    try Output.write("sharefs \(version)\n")
+    return .done
+  case .verb(let arguments):
+    switch arguments.verb {
+    case .mount: return try MountCommand.run(arguments)
+    case .umount: return try UmountCommand.run(arguments)
+    case .status: return try StatusCommand.run(arguments)
+    case .list: return try ListCommand.run(arguments)
+    case .info: return try InfoCommand.run(arguments)
+    }
+  }
+}

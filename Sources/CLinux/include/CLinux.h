@@ -63,3 +63,10 @@ int clinux_interrupting(int signal);
 int clinux_ignore(int signal);
 /// The user id at the other end of a Unix socket.
 int clinux_peer(int socket, uid_t *user, pid_t *process);
+/// A descriptor that stands for a process and becomes readable at its end.
+int clinux_open_process(pid_t process);
+/// flock(2), exclusive, EAGAIN when held; its name is a type's too, which Swift cannot tell apart.
+int clinux_lock_file(int file);
+/// statfs(2) and readlink(2): the one's name is a type's too, the other's buffer is no text here.
+int clinux_statfs(const char *path, struct statfs *facts);
+ssize_t clinux_readlink(const char *path, void *target, size_t size);

@@ -1,0 +1,95 @@
+import Contracts
+public import Posix
+
+/// What we know of the share's documents, durable. One instance writes, on one thread at a time.
+///
+/// - `Catalog+Rows`: single rows and their names.
+/// - `Catalog+Identity`: which asset a document is.
+/// - `Catalog+Moves`: rename, exchange, link, removal.
+/// - `Catalog+Queue`: what is pending, and what became of it.
+public final class Catalog {
+  let connection: Connection
+  /// Assets whose newest version was found by sight: a settled change with the same stamp, which was on its way, tells
+  /// of that same version.
+  var sighted: Set<Int64> = []
+
+  public static let fileName = FileName("catalog.sqlite")
+
+  /// Removed assets are remembered for 30 days, in nanoseconds.
+  static let memory: Int64 = 30 * 86400 * 1_000_000_000
+
+  /// Opens the catalog in `folder`, or makes it.
+  /// - Parameter setAside: told of where a damaged database was moved to; a new, empty one is opened then.
+  public init(folder: FileName, setAside: (FileName) -> Void) throws(CatalogError) {
+    do throws(Errno) {
+      try Files.makeFolders(folder, mode: 0o700)
+    } catch {
+      throw CatalogError("The catalog's folder \(folder) cannot be made: \(error).", code: 0)
+    }
+    let file = folder.appending(Catalog.fileName)
+    do throws(CatalogError) {
+      connection = try Catalog.connect(file)
+    } catch {
+      guard error.isCorrupt else { throw error }
+      setAside(try Catalog.moveAside(file))
+      connection = try Catalog.connect(file)
+      // Ids given out by the lost database must not come to mean other documents.
+      try connection.run(
+        "INSERT INTO sqlite_sequence(name, seq) VALUES('asset', ?)", .integer(Clock.wall().nanoseconds / 1_000_000_000))
+    }
+  }
+
+  private static func connect(_ file: FileName) throws(CatalogError) -> Connection {
+    let connection = try Connection(file, .write)
+    try Schema.migrate(connection)
+    // Reads the start of every table, so that damage there is met now and not at the first document.
+    _ = try connection.first("SELECT id FROM asset LIMIT 1") { $0.integer(0) }
+    _ = try connection.first("SELECT asset FROM place LIMIT 1") { $0.integer(0) }
+    return connection
+  }
+
+  /// Keeps a damaged database under another name, with its log.
+  private static func moveAside(_ file: FileName) throws(CatalogError) -> FileName {
+    let kept = FileName(Array(file.bytes) + Array(".damaged-\(Clock.wall().nanoseconds / 1_000_000_000)".utf8))
+    do throws(Errno) {
+      try Files.rename(file, to: kept)
+      for ending in ["-wal", "-shm"] {
+        let suffix = Array(ending.utf8)
+        do throws(Errno) {
+          try Files.rename(FileName(Array(file.bytes) + suffix), to: FileName(Array(kept.bytes) + suffix))
+        } catch {
+          if error != .noEntry { throw error }
+        }
+      }
+    } catch {
+      throw CatalogError("The damaged catalog \(file) cannot be moved aside: \(error).")
+    }
+    return kept
+  }
+
+  /// All changes of `body` or none.
+  public func transaction<Result>(_ body: () throws(CatalogError) -> Result) throws(CatalogError) -> Result {
+    let before = sighted
+    do throws(CatalogError) {
+      return try connection.transaction(body)
+    } catch {
+      sighted = before
+      throw error
+    }
+  }
+
+  /// Forgets assets removed long ago.
+  public func purge(now: FileTime = Clock.wall()) throws(CatalogError) {
+    try connection.run(
+      "DELETE FROM asset WHERE state = 3 AND removed_at < ?", .integer(now.nanoseconds - Catalog.memory))
+  }
+
+  /// A word kept for the next start.
+  public func setting(_ name: String) throws(CatalogError) -> String? {
+    try connection.first("SELECT value FROM setting WHERE name = ?", .text(name)) { $0.text(0) }
+  }
+
+  public func set(_ name: String, _ value: String) throws(CatalogError) {
+    try connection.run("INSERT OR REPLACE INTO setting(name, value) VALUES(?, ?)", .text(name), .text(value))
+  }
+}

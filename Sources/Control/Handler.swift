@@ -1,0 +1,19 @@
+public import Posix
+
+/// What the daemon implements for its control socket. Called by one thread of the server's own, one call at a time; a call
+/// that waits makes other clients wait, and nobody else.
+public protocol Handler: AnyObject, Sendable {
+  func status() -> ShareStatus
+
+  /// - Returns: nil when there is no such document.
+  func document(_ path: SharePath) -> DocumentStatus?
+
+  /// Begins to compare the folder with the catalog, and returns at once.
+  func rescan()
+
+  /// Begins to end the daemon, and returns at once: the answer must still go out.
+  func stop()
+
+  /// Hands every event from now on to the subscriber, until `Subscriber.isGone`.
+  func watch(_ subscriber: Subscriber)
+}

@@ -1,0 +1,84 @@
+import Glibc
+import Posix
+
+/// `sharefs umount`: ends a share and returns when its daemon has gone, or says why it cannot.
+enum UmountCommand {
+  /// Seconds; a daemon that has been unmounted writes down what is pending and ends.
+  private static let patience = 20.0
+
+  static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
+    let lazy = arguments.has("lazy")
+    let table = try MountTable.now()
+    let path = try Paths.real(arguments.operands[0], table: table)
+    let mount = try find(path, table)
+    if mount.health() == .dead {
+      try take(mount, lazy: true, daemon: nil)
+      Output.complain("sharefs: the mount at \(path) was dead; it is taken away.\n")
+      return .done
+    }
+    let share = RunningShare.at(path)
+    // Held before the mount goes: afterwards its number could be somebody else's.
+    let daemon = share.flatMap { try? ProcessHandle($0.pid) }
+    try take(mount, lazy: lazy, daemon: share?.pid)
+    guard let daemon else { return .done }
+    let seconds = lazy ? 2 : patience
+    let hasEnded = try explain(.timedOut, "The daemon cannot be watched") { () throws(Errno) in
+      try daemon.waitForEnd(until: Clock.now() + Clock.seconds(seconds))
+    }
+    if hasEnded { return .done }
+    if lazy {
+      Output.complain("sharefs: \(path) is out of the tree; process \(daemon.process) ends with the last open file.\n")
+      return .done
+    }
+    throw Failure(
+      .timedOut,
+      "\(path) is unmounted, but its daemon (process \(daemon.process)) has not ended after \(Int(patience)) s.",
+      hint: "Its log, sharefs.log in \(share?.state.description ?? "the state folder"), tells what it does.")
+  }
+
+  private static func find(_ path: FileName, _ table: MountTable) throws(Failure) -> Mount {
+    guard let mount = table.top(at: path) else {
+      let around = table.share(around: path)
+      throw Failure(
+        .noSuchThing, "\(path) is not mounted.",
+        hint: around.map { "It lies in the share \($0.mountpoint): sharefs umount \($0.mountpoint)" })
+    }
+    guard mount.isOurs else {
+      throw Failure(
+        .noSuchThing, "\(path) is mounted, but not by sharefs: its type is \(escaped(Array(mount.type.utf8))).",
+        hint: "Use umount(8).")
+    }
+    return mount
+  }
+
+  private static func take(_ mount: Mount, lazy: Bool, daemon: Int32?) throws(Failure) {
+    do throws(Errno) {
+      try Unmount.take(mount, lazy: lazy)
+    } catch {
+      switch error {
+      case .busy: throw busy(mount, daemon)
+      case .notPermitted:
+        throw Failure(
+          .permission, "\(mount.mountpoint) was mounted by another user\(mount.user.map { " (user id \($0))" } ?? "").",
+          hint: "That user or root can unmount it.")
+      case .noEntry where !System.isRoot:
+        throw Failure(
+          .mountFailed, "The program fusermount3, by which ordinary users unmount, is missing.",
+          hint: "Install it: apt install fuse3")
+      case .invalid: throw Failure(.noSuchThing, "\(mount.mountpoint) is not mounted any more.")
+      default: throw Failure(.mountFailed, "\(mount.mountpoint) cannot be unmounted", error)
+      }
+    }
+  }
+
+  private static func busy(_ mount: Mount, _ daemon: Int32?) -> Failure {
+    let holders = Unmount.holders(of: mount.mountpoint, daemon: daemon)
+    var who = holders.prefix(8).map { "\($0.name) (process \($0.process)): \($0.path)" }
+    if holders.count > 8 { who.append("and \(holders.count - 8) more") }
+    if who.isEmpty { who = ["by whom cannot be seen; root sees every process"] }
+    return Failure(
+      .mountFailed, "\(mount.mountpoint) is in use.",
+      hint: (who + ["Close these, or take it out of the tree now: sharefs umount --lazy \(mount.mountpoint)"])
+        .joined(separator: "\n  "))
+  }
+}

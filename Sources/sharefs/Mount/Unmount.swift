@@ -1,0 +1,53 @@
+import Glibc
+import Posix
+
+/// Taking mounts away: root by umount2(2), a user through fusermount3.
+enum Unmount {
+  /// - Throws: EBUSY while files are in use, EPERM when it is another user's, EINVAL when nothing is mounted there.
+  static func take(_ mount: Mount, lazy: Bool) throws(Errno) {
+    if System.isRoot { return try System.unmount(mount.mountpoint, lazy: lazy) }
+    guard mount.user == System.user else { throw .notPermitted }
+    guard let helper = Fusermount.path else { throw .noEntry }
+    var arguments = [FileName("fusermount3"), FileName("-u"), FileName("-q")]
+    if lazy { arguments.append(FileName("-z")) }
+    let child = try Child.spawn(helper, arguments + [FileName("--"), mount.mountpoint])
+    guard try child.wait() != .exited(0) else { return }
+    // It says 1 for everything: see what is the case.
+    guard let table = try? MountTable.now(), let still = table.top(at: mount.mountpoint) else { return }
+    throw still.id == mount.id ? .busy : .invalid
+  }
+
+  /// Takes away what a daemon that was killed left behind.
+  static func detachDead(_ mount: Mount) throws(Failure) {
+    try explain(.mountFailed, "The dead mount at \(mount.mountpoint) cannot be taken away") { () throws(Errno) in
+      try take(mount, lazy: true)
+    }
+  }
+
+  struct Holder: Hashable {
+    let process: Int32
+    let name: String
+    /// One of the paths that it holds.
+    let path: FileName
+  }
+
+  /// Who holds files in a mount, as far as we may see.
+  /// - Parameter daemon: its own process, which holds the folder below the mount under the same name.
+  static func holders(of mountpoint: FileName, daemon: Int32?) -> [Holder] {
+    ((try? ProcessTable.all()) ?? []).compactMap { process in
+      if process == daemon || process == ProcessTable.own { return nil }
+      guard let path = ProcessTable.held(by: process).first(where: { $0.isWithin(mountpoint) }) else { return nil }
+      return Holder(process: process, name: ProcessTable.name(of: process) ?? "?", path: path)
+    }
+  }
+}
+
+/// The helper of the fuse3 package by which ordinary users mount.
+enum Fusermount {
+  static var path: FileName? {
+    let folders = (System.environment("PATH")?.bytes ?? [])
+      .split(separator: UInt8(ascii: ":")).map { FileName($0) }.filter(\.isAbsolute)
+    return (folders + [FileName("/usr/bin"), FileName("/bin")])
+      .map { $0.appending("fusermount3") }.first { Files.mayAccess($0, X_OK) }
+  }
+}
