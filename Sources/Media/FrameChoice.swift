@@ -114,9 +114,18 @@ import Posix
     return try play(input, from: nil)
   }
 
+  /// The index counts decoding times, but MP4's reader looks for a keyframe that is also shown by the time asked for: so a little
+  /// behind the keyframe, and before the next.
+  private func aim(_ input: borrowing Input, _ target: Int64) -> Int64 {
+    guard keyframe(input, target, AVSEEK_FLAG_BACKWARD) == target else { return target }
+    let behind = target + max(0, time(0.5) - start)
+    return keyframe(input, target + 1, 0).map { max(target, min(behind, $0 - 1)) } ?? behind
+  }
+
   private func go(_ input: borrowing Input, to target: Int64?) {
     decoder.flush()
     if let target {
+      let target = aim(input, target)
       if !input.seek(stream, target) { input.seek(stream, target, backward: false) }
     } else if !input.seek(stream, start) {
       unsafe _ = avformat_seek_file(input.context, -1, .min, 0, .max, AVSEEK_FLAG_BYTE)

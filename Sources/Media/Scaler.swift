@@ -31,7 +31,7 @@ enum Scaler {
     if let transfer = colour.highDynamicRange {
       let wide = try unsafe run(picture, AV_PIX_FMT_RGB48LE, bytes: 6, size, colour)
       let words = stride(from: 0, to: wide.count, by: 2).map { UInt16(wide[$0]) | UInt16(wide[$0 + 1]) << 8 }
-      pixels = ToneMap(transfer).map(words, transfer: transfer)
+      pixels = ToneMap(transfer).map(words)
     } else if colour.hasAlpha {
       let four = try unsafe run(picture, AV_PIX_FMT_RGBA, bytes: 4, size, colour)
       pixels = Checkerboard.under(four, width: size.width)

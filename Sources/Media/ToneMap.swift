@@ -19,7 +19,7 @@ struct ToneMap {
       let code = Double(step) / 4095
       switch transfer {
       case .pq: return Float(Self.pq(code) / 203)
-      case .hlg: return Float(Self.hlg(code))
+      case .hlg: return Float(Self.hlg(code) / 203)
       }
     }
   }
@@ -30,27 +30,20 @@ struct ToneMap {
     return 10000 * pow(max(0, root - 0.8359375) / (18.8515625 - 18.6875 * root), 1 / 0.1593017578125)
   }
 
-  /// ARIB STD-B67: scene light, of which 0.265 (the code 0.75) is nominal white.
+  /// ARIB STD-B67: nits of the display of 1000 nits that it means, whose gamma of 1.2 is applied to each colour by itself, as
+  /// zimg has it, and not to the luminance: so saturated colours stay what they were.
   private static func hlg(_ code: Double) -> Double {
     let scene = code <= 0.5 ? code * code / 3 : (exp((code - 0.55991073) / 0.17883277) + 0.28466892) / 12
-    return scene / 0.26496256
+    return 1000 * pow(scene, 1.2)
   }
 
   /// - Parameter wide: red, green and blue of 16 bits, full range, in rows without gaps.
-  func map(_ wide: [UInt16], transfer: Transfer) -> [UInt8] {
+  func map(_ wide: [UInt16]) -> [UInt8] {
     var narrow = [UInt8](repeating: 0, count: wide.count)
     for place in stride(from: 0, to: wide.count - 2, by: 3) {
-      var red = linear[Int(wide[place] >> 4)]
-      var green = linear[Int(wide[place + 1] >> 4)]
-      var blue = linear[Int(wide[place + 2] >> 4)]
-      if transfer == .hlg {
-        // The display of 1000 nits that HLG means applies a gamma of 1.2 to the luminance.
-        let luminance = 0.2627 * red + 0.678 * green + 0.0593 * blue
-        let system = powf(max(luminance, 1e-6), 0.2)
-        red *= system
-        green *= system
-        blue *= system
-      }
+      let red = linear[Int(wide[place] >> 4)]
+      let green = linear[Int(wide[place + 1] >> 4)]
+      let blue = linear[Int(wide[place + 2] >> 4)]
       narrow[place] = Self.encode(1.6605 * red - 0.5876 * green - 0.0728 * blue)
       narrow[place + 1] = Self.encode(-0.1246 * red + 1.1329 * green - 0.0083 * blue)
       narrow[place + 2] = Self.encode(-0.0182 * red - 0.1006 * green + 1.1187 * blue)
