@@ -57,7 +57,8 @@ public enum MediaTypes {
     public.mpeg-2-video video/mpeg vob mod
     com.microsoft.windows-media-wmv video/x-ms-wmv wmv
     com.microsoft.advanced-systems-format video/x-ms-asf asf
-    com.adobe.flash.video video/x-flv flv f4v
+    com.adobe.flash.video video/x-flv flv
+    com.adobe.flash.video video/x-f4v f4v
     org.xiph.ogg.video video/ogg ogv ogm
     public.3gpp video/3gpp 3gp 3gpp
     public.3gpp2 video/3gpp2 3g2 3gp2

@@ -24,7 +24,7 @@ enum Completeness: Hashable {
     case .transportStream: orUnwritten(source, transportStream(source))
     case .programStream: orUnwritten(source, source.tail(4).big(0, 4) == 0x0000_01b9 ? .whole : .unknown)
     case .mp3: orUnwritten(source, mp3(source))
-    case .flac: orUnwritten(source, .unknown)
+    case .flac: orUnwritten(source, FLACFile.check(source))
     case .jpeg: lastBytes(source, [0xff, 0xd9])
     case .png: lastBytes(source, Array("IEND".utf8))
     case .gif: source.tail(65536).all.last { $0 != 0 } == 0x3b ? .whole : endMissing
@@ -149,8 +149,11 @@ enum Completeness: Hashable {
   }
 
   private static func transportStream(_ source: Source) -> Completeness {
-    guard let packet = TypeDetection.packets(source.bytes(at: 0, 8192)) else { return .unknown }
-    return source.size % Int64(packet) == 0 ? .unknown : .cut("The last packet of the stream is cut off.")
+    guard let (length, mark) = TypeDetection.packets(source.bytes(at: 0, 8192)) else { return .unknown }
+    // Blu-ray puts four bytes of time before each mark.
+    let start = length == 192 ? mark - 4 : mark
+    return (source.size - Int64(start)) % Int64(length) == 0
+      ? .unknown : .cut("The last packet of the stream is cut off.")
   }
 
   /// The Xing or Info header, where there is one, counts the bytes.

@@ -2,6 +2,8 @@ import CLibAV
 import Contracts
 import Posix
 
+// Times come from the file and may be anything: arithmetic on them wraps, and what comes of it only chooses a frame.
+
 /// Which frame stands for a video, and how to get it with the least decoding: one keyframe, by itself.
 @safe struct FrameChoice: ~Copyable {
   private let stream: Int
@@ -90,8 +92,8 @@ import Posix
   /// Where to look when the frames so far are blank: the next keyframe, then further on.
   private func next(_ input: borrowing Input, _ step: Int, after last: Int64?) -> Int64? {
     if step == 1, let last {
-      if let next = keyframe(input, last + 1, 0) { return next }
-      return time((Probe.seconds(last - start, base) ?? 5) + 5)
+      if let next = keyframe(input, last &+ 1, 0) { return next }
+      return time((Probe.seconds(last &- start, base) ?? 5) + 5)
     }
     let place = [0.35, 0.55, 0.8, 0][step - 1]
     guard let duration else { return time(Double(step) * 10) }
@@ -118,8 +120,8 @@ import Posix
   /// behind the keyframe, and before the next.
   private func aim(_ input: borrowing Input, _ target: Int64) -> Int64 {
     guard keyframe(input, target, AVSEEK_FLAG_BACKWARD) == target else { return target }
-    let behind = target + max(0, time(0.5) - start)
-    return keyframe(input, target + 1, 0).map { max(target, min(behind, $0 - 1)) } ?? behind
+    let behind = target &+ max(0, time(0.5) &- start)
+    return keyframe(input, target &+ 1, 0).map { max(target, min(behind, $0 &- 1)) } ?? behind
   }
 
   private func go(_ input: borrowing Input, to target: Int64?) {
@@ -127,9 +129,38 @@ import Posix
     if let target {
       let target = aim(input, target)
       if !input.seek(stream, target) { input.seek(stream, target, backward: false) }
-    } else if !input.seek(stream, start) {
-      unsafe _ = avformat_seek_file(input.context, -1, .min, 0, .max, AVSEEK_FLAG_BYTE)
+    } else {
+      rewind(input)
     }
+  }
+
+  /// To the first packet: where time is found by searching, asking for the first time shown would pass by the keyframe, whose
+  /// decoding time is earlier.
+  private func rewind(_ input: borrowing Input) {
+    if !isSearched(input) && (input.seek(stream, time(-10)) || input.seek(stream, start)) { return }
+    input.seekToByte(0)
+  }
+
+  private func isSearched(_ input: borrowing Input) -> Bool { input.demuxer == "mpegts" || input.demuxer == "mpeg" }
+
+  /// What only packets and decoder could tell: a transport stream's length, from its last packets.
+  func complete(_ facts: inout Facts, _ input: borrowing Input) {
+    if facts.frameRate == nil {
+      let rate = unsafe decoder.context.pointee.framerate
+      if rate.num > 0, rate.den > 0, rate.num / rate.den <= 1000 {
+        facts.frameRate = Double(rate.num) / Double(rate.den)
+      }
+    }
+    guard facts.duration == nil, isSearched(input), !input.source.isLate else { return }
+    input.seekToByte(max(0, input.source.size - 1 << 19))
+    var last: Int64?
+    while input.read(packet) {
+      if packet.stream == stream, let time = packet.time { last = max(last ?? time, time) }
+    }
+    guard let last, last > start, let seconds = Probe.seconds(last &- start, base), (0..<1e7).contains(seconds) else {
+      return
+    }
+    facts.duration = seconds + (facts.frameRate.map { 1 / $0 } ?? 0)
   }
 
   /// One keyframe sent alone, and the end at once, so that the decoder holds nothing back.

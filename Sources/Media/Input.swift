@@ -92,6 +92,8 @@ import Posix
   func seek(_ index: Int, _ time: Int64, backward: Bool = true) -> Bool {
     unsafe av_seek_frame(context, CInt(index), time, backward ? AVSEEK_FLAG_BACKWARD : 0) >= 0
   }
+
+  func seekToByte(_ place: Int64) { unsafe _ = av_seek_frame(context, -1, place, AVSEEK_FLAG_BYTE) }
 }
 
 /// libav's buffered reader over a `Source`.

@@ -10,6 +10,7 @@ struct MediaError: Error, Hashable {
   static func unsupported(_ reason: String) -> MediaError { MediaError(verdict: .unsupported, reason: reason) }
 
   static let tooLong = MediaError.unsupported("It takes too long to decode.")
+  static let tooManyPixels = MediaError.unsupported("The picture has more than 134 million pixels.")
   static let noMemory = MediaError.unsupported("It needs more memory than a picture may cost.")
 
   /// What an error code of libav says when `doing` failed.

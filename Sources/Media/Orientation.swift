@@ -1,30 +1,30 @@
 import CLibAV
 
-/// How a stored picture is turned to stand upright: first flipped upside down or not, then turned clockwise.
+/// How a stored picture is turned to stand upright: first mirrored from left to right or not, then turned clockwise.
 struct Orientation: Hashable {
-  let isFlipped: Bool
+  let isMirrored: Bool
   /// 0 to 3, clockwise.
   let quarterTurns: Int
 
-  static let upright = Orientation(isFlipped: false, quarterTurns: 0)
+  static let upright = Orientation(isMirrored: false, quarterTurns: 0)
 
   var swapsSides: Bool { quarterTurns % 2 == 1 }
 
-  init(isFlipped: Bool, quarterTurns: Int) {
-    self.isFlipped = isFlipped
+  init(isMirrored: Bool, quarterTurns: Int) {
+    self.isMirrored = isMirrored
     self.quarterTurns = quarterTurns
   }
 
   /// EXIF's tag 0x0112, 1 to 8; anything else is upright.
   init(exif: Int) {
     switch exif {
-    case 2: self.init(isFlipped: true, quarterTurns: 2)
-    case 3: self.init(isFlipped: false, quarterTurns: 2)
-    case 4: self.init(isFlipped: true, quarterTurns: 0)
-    case 5: self.init(isFlipped: true, quarterTurns: 1)
-    case 6: self.init(isFlipped: false, quarterTurns: 1)
-    case 7: self.init(isFlipped: true, quarterTurns: 3)
-    case 8: self.init(isFlipped: false, quarterTurns: 3)
+    case 2: self.init(isMirrored: true, quarterTurns: 0)
+    case 3: self.init(isMirrored: false, quarterTurns: 2)
+    case 4: self.init(isMirrored: true, quarterTurns: 2)
+    case 5: self.init(isMirrored: true, quarterTurns: 3)
+    case 6: self.init(isMirrored: false, quarterTurns: 1)
+    case 7: self.init(isMirrored: true, quarterTurns: 1)
+    case 8: self.init(isMirrored: false, quarterTurns: 3)
     default: self = .upright
     }
   }
@@ -40,7 +40,8 @@ struct Orientation: Hashable {
       return
     }
     let turns = abs(a) >= abs(b) ? (a > 0 ? 0 : 2) : (b > 0 ? 1 : 3)
-    self.init(isFlipped: ad < bc, quarterTurns: turns)
+    // A mirrored picture's x axis points the other way before it is turned.
+    self.init(isMirrored: ad < bc, quarterTurns: ad < bc ? (turns + 2) % 4 : turns)
   }
 
   /// What stands on the frame itself, as EXIF does.

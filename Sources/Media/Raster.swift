@@ -34,17 +34,17 @@ struct Raster {
     var turned = Raster(
       width: orientation.swapsSides ? height : width, height: orientation.swapsSides ? width : height)
     for row in 0..<height {
-      let y = orientation.isFlipped ? height - 1 - row : row
-      for x in 0..<width {
-        let (column, line) =
+      for column in 0..<width {
+        let x = orientation.isMirrored ? width - 1 - column : column
+        let (toColumn, toRow) =
           switch orientation.quarterTurns {
-          case 1: (height - 1 - y, x)
-          case 2: (width - 1 - x, height - 1 - y)
-          case 3: (y, width - 1 - x)
-          default: (x, y)
+          case 1: (height - 1 - row, x)
+          case 2: (width - 1 - x, height - 1 - row)
+          case 3: (row, width - 1 - x)
+          default: (x, row)
           }
-        let from = (row * width + x) * 3
-        let to = (line * turned.width + column) * 3
+        let from = (row * width + column) * 3
+        let to = (toRow * turned.width + toColumn) * 3
         turned.pixels[to] = pixels[from]
         turned.pixels[to + 1] = pixels[from + 1]
         turned.pixels[to + 2] = pixels[from + 2]

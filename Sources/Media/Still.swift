@@ -14,6 +14,7 @@ enum Still {
     throws(MediaError)
   {
     guard source.size <= largestFile else { throw .unsupported("The picture is larger than 256 MB.") }
+    if let (width, height) = size(source, format), width * height > Int(Decoder.mostPixels) { throw .tooManyPixels }
     if format == .webp, let bytes = AnimatedWebP.firstFrame(source) {
       return try decode(Packet.of(bytes), codec, into: frame)
     }
@@ -32,23 +33,39 @@ enum Still {
     var code = decoder.send(packet)
     decoder.sendEnd()
     if code >= 0 { code = decoder.receive(frame) }
-    guard code >= 0 else {
-      if unsafe Int64(decoder.context.pointee.width) * Int64(decoder.context.pointee.height) > Decoder.mostPixels {
-        throw .unsupported("The picture has more than 134 million pixels.")
-      }
-      throw MediaError(libav: code, "The picture")
-    }
+    guard code >= 0 else { throw MediaError(libav: code, "The picture") }
   }
 
   /// How often a JPEG may be halved while it stays twice as large as the picture wanted.
   private static func halvings(_ source: Source, _ box: Box) -> Int {
-    guard let (width, height) = sizeOfJPEG(source) else { return 0 }
+    guard let (width, height) = size(source, .jpeg) else { return 0 }
     let wanted = 2 * max(box.width, box.height)
     return (0...2).last { max(width, height) >> $0 >= wanted } ?? 0
   }
 
+  /// The picture's size as its own header says it; nil where that is not read here.
+  static func size(_ source: Source, _ format: Format) -> (width: Int, height: Int)? {
+    let head = source.bytes(at: 0, 32)
+    func pair(_ width: UInt64?, _ height: UInt64?) -> (Int, Int)? {
+      guard let width, let height else { return nil }
+      // Held where a product of both cannot overflow.
+      return (Int(min(width, 1 << 30)), Int(min(height, 1 << 30)))
+    }
+    switch format {
+    case .jpeg: return sizeOfJPEG(source)
+    case .png: return pair(head.big(16, 4), head.big(20, 4))
+    case .gif: return pair(head.little(6, 2), head.little(8, 2))
+    case .bmp:
+      return head.little(14, 4) == 12
+        ? nil : pair(head.little(18, 4), (head.little(22, 4)).map { UInt64(Int32(truncatingIfNeeded: $0).magnitude) })
+    case .webp where head.has("VP8X", at: 12):
+      return pair(head.little(24, 3).map { $0 + 1 }, head.little(27, 3).map { $0 + 1 })
+    default: return nil
+    }
+  }
+
   /// From the frame header, wherever the segments before it end.
-  static func sizeOfJPEG(_ source: Source) -> (width: Int, height: Int)? {
+  private static func sizeOfJPEG(_ source: Source) -> (width: Int, height: Int)? {
     var place: Int64 = 2
     for _ in 0..<256 {
       let segment = source.bytes(at: place, 9)

@@ -92,7 +92,7 @@ struct Study {
     try Still.decode(source, format, codec, largest, into: frame)
     var orientation = Orientation(frame)
     if format == .tiff { orientation = TIFFFile(source)?.orientation.map { Orientation(exif: $0) } }
-    let size = format == .jpeg ? Still.sizeOfJPEG(source) : nil
+    let size = format == .jpeg ? Still.size(source, .jpeg) : nil
     try show(frame, 1, orientation ?? .upright, isStill: true, size, &finding)
     finding.facts.taken =
       frame.metadata("DateTimeOriginal").flatMap(EXIF.date) ?? frame.metadata("DateTime").flatMap(EXIF.date)
@@ -128,6 +128,7 @@ struct Study {
     {
       throw .unsupported("The video is encrypted.")
     }
+    if unsafe Int64(parameters.width) * Int64(parameters.height) > Decoder.mostPixels { throw .tooManyPixels }
     let choice = try FrameChoice(input, stream: index, duration: finding.facts.duration)
     let isStill = finding.facts.type?.kind == .image
     let orientation = unsafe Orientation(input.stream(index))
@@ -143,6 +144,7 @@ struct Study {
       return lively >= 10 || isStill
     }
     finding = best
+    choice.complete(&finding.facts, input)
     if !found { throw input.source.isLate ? .tooLong : .damaged("No picture in it can be decoded.") }
   }
 

@@ -128,7 +128,7 @@ enum TypeDetection {
       return (.ogg, "ogg")
     }
     if head.has([0, 0, 1, 0xba]) { return (.programStream, "mpg") }
-    if let packet = packets(head) { return (.transportStream, packet == 192 ? "m2ts" : "ts") }
+    if let (length, _) = packets(head) { return (.transportStream, length == 192 ? "m2ts" : "ts") }
     if head.has("fLaC") { return (.flac, "flac") }
     if head.has("FORM"), head.has("AIF", at: 8) { return (.aiff, "aiff") }
     if head.has("ID3") { return (.mp3, "mp3") }
@@ -152,11 +152,11 @@ enum TypeDetection {
     return nil
   }
 
-  /// The length of a transport stream's packets, when every one of five begins with its mark. A stream may begin in the midst of
+  /// The length of a transport stream's packets and where the first mark stands, when five of them follow each other. A stream may begin in the midst of
   /// a packet.
-  static func packets(_ head: Bytes) -> Int? {
+  static func packets(_ head: Bytes) -> (length: Int, mark: Int)? {
     for length in [188, 192, 204] {
-      for start in 0..<length where (0..<5).allSatisfy({ head[start + $0 * length] == 0x47 }) { return length }
+      for start in 0..<length where (0..<5).allSatisfy({ head[start + $0 * length] == 0x47 }) { return (length, start) }
     }
     return nil
   }

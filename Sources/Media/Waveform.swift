@@ -23,7 +23,7 @@ struct Waveform {
         let time = duration * Double(bar) / Double(Self.bars) / base
         guard time.isFinite, abs(time) < 1e17 else { break }
         decoder.flush()
-        if !input.seek(index, start + Int64(time)) { break }
+        if !input.seek(index, start &+ Int64(time)) { break }
       }
       var loudest = 0.0
       // The first frame after a jump may be silence from the decoder's run-up.

@@ -112,5 +112,19 @@ extension Descriptor {
     }
   }
 
+  /// Reads from `offset` without moving the file's own position; fewer bytes than `count` only where the file ends.
+  public func read(at offset: Int, count: Int) throws(Errno) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      let got = try unsafe bytes.withUnsafeMutableBufferPointer { bytes throws(Errno) in
+        try check { unsafe pread(raw, bytes.baseAddress! + done, count - done, off_t(offset + done)) }
+      }
+      if got == 0 { break }
+      done += got
+    }
+    return Array(bytes[..<done])
+  }
+
   public func synchronize() throws(Errno) { try check { fsync(raw) } }
 }
