@@ -33,10 +33,10 @@ public struct SessionSettings: Sendable {
 }
 
 public enum SessionError: Error, Sendable {
-  /// libfuse refused an option or could not start.
-  case refused
+  /// libfuse refused an option or could not start; its own words, which may be none.
+  case refused(String)
   /// mount(2) or fusermount3 failed.
-  case notMounted(Errno)
+  case notMounted(Errno, String)
 }
 
 /// One mount: the conversation with the kernel.
@@ -70,6 +70,7 @@ public enum SessionError: Error, Sendable {
     }
     var arguments = unsafe words.map { unsafe FileName($0).withCString { unsafe strdup($0) } }
     defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
+    FuseLog.install()
     var operations = callbacks()
     let myself = unsafe Unmanaged.passUnretained(self).toOpaque()
     let session = unsafe arguments.withUnsafeMutableBufferPointer { arguments in
@@ -78,14 +79,14 @@ public enum SessionError: Error, Sendable {
       unsafe fuse_opt_free_args(&arguments)
       return unsafe session
     }
-    guard let session = unsafe session else { throw .refused }
+    guard let session = unsafe session else { throw .refused(FuseLog.words) }
     unsafe raw = session
     errno = 0
     guard unsafe settings.mountpoint.withCString({ unsafe fuse_session_mount(session, $0) }) == 0 else {
       let error = errno == 0 ? Errno.notPermitted : Errno.last
       unsafe fuse_session_destroy(session)
       unsafe raw = nil
-      throw .notMounted(error)
+      throw .notMounted(error, FuseLog.words)
     }
     var io = fuse_custom_io()
     unsafe io.read = transportRead
@@ -94,7 +95,7 @@ public enum SessionError: Error, Sendable {
       unsafe fuse_session_unmount(session)
       unsafe fuse_session_destroy(session)
       unsafe raw = nil
-      throw .refused
+      throw .refused(FuseLog.words)
     }
   }
 
@@ -136,6 +137,9 @@ public enum SessionError: Error, Sendable {
 
   /// Takes the mount away if it is still there, and closes the connection: whoever still waits for an answer gets an error.
   public func close() { unsafe fuse_session_unmount(raw) }
+
+  /// Whether this process may ask for passthrough at all.
+  public static var mayPassThrough: Bool { clinux_may_administer() == 1 }
 
   public var hasPassthrough: Bool { transport.hasPassthrough }
   public var isPassthroughOffered: Bool { transport.isPassthroughOffered }

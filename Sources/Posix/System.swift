@@ -18,6 +18,9 @@ public enum System {
     }
   }
 
+  /// Processors that are there to be used.
+  public static var processors: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
+
   public static var user: uid_t { geteuid() }
   public static var isRoot: Bool { geteuid() == 0 }
 

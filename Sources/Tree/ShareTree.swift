@@ -51,9 +51,6 @@ public final class ShareTree: Sendable {
   /// The name of the thumbnails' folder in the root; nil when there is none.
   public var thumbsName: FileName? { thumbs?.name }
 
-  /// To be told when pictures come, change and go.
-  public var projectionObserver: (any ProjectionObserver)? { thumbs }
-
   /// Before `Session.run`.
   public func attach(_ session: Session) {
     files.session.withLock { $0 = session }
@@ -87,6 +84,12 @@ public final class ShareTree: Sendable {
   public var nodeCount: Int { files.table.count }
 
   private func owner(_ node: NodeID) -> (any View)? { node.isInView ? thumbs : nil }
+}
+
+extension ShareTree: ProjectionObserver {
+  public func pictureChanged(of document: Document, old: Picture?, new: Picture?) {
+    thumbs?.pictureChanged(of: document, old: old, new: new)
+  }
 }
 
 extension ShareTree: Operations {

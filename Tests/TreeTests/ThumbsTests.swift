@@ -277,13 +277,13 @@ struct ThumbsTests {
         switch word {
         case "appears":
           mount.pictures.ready(inode, version: 1, "1")
-          mount.tree.projectionObserver?.pictureChanged(of: document, old: nil, new: first)
+          mount.tree.pictureChanged(of: document, old: nil, new: first)
         case "changes":
           mount.pictures.ready(inode, version: 2, "2")
-          mount.tree.projectionObserver?.pictureChanged(of: document, old: first, new: second)
+          mount.tree.pictureChanged(of: document, old: first, new: second)
         default:
           try mount.run("rm", mount.folder + "/a.mp4")
-          mount.tree.projectionObserver?.pictureChanged(of: document, old: second, new: nil)
+          mount.tree.pictureChanged(of: document, old: second, new: nil)
         }
       }
       #expect(try mount.names("") == [".thumbs"])
