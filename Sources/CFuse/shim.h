@@ -16,5 +16,3 @@ static inline void cfuse_want(struct fuse_conn_info *conn, unsigned capability) 
   if (conn->capable & capability) conn->want |= capability;
 }
 static inline void cfuse_unwant(struct fuse_conn_info *conn, unsigned capability) { conn->want &= ~capability; }
-
-static inline void cfuse_silence_log(void) { fuse_set_log_func(NULL); }

@@ -72,6 +72,11 @@ extension Catalog {
     for asset in gone { try remove(asset, &effects) }
   }
 
+  /// The asset goes if no name leads to it.
+  public func removePlaceless(_ id: Int64, _ effects: inout [Effect]) throws(CatalogError) {
+    if let asset = try asset(id: id), try places(of: id).isEmpty { try remove(asset, &effects) }
+  }
+
   /// Metadata changed and with it the change time, the content did not.
   public func touch(_ file: FileID, _ stamp: ContentStamp, _ effects: inout [Effect]) throws(CatalogError) {
     guard let known = try asset(of: file) else { return }

@@ -35,6 +35,12 @@ extension Catalog {
       """, .integer(Clock.wall().nanoseconds), .integer(id))
   }
 
+  /// The stored picture was lost.
+  public func forgetPicture(_ id: Int64) throws(CatalogError) {
+    try connection.run(
+      "UPDATE asset SET picture_version = NULL, picture_size = 0, placeholder = NULL WHERE id = ?", .integer(id))
+  }
+
   /// All that have a picture of their content get a new one, since its size is to be another.
   public func requeuePictures() throws(CatalogError) {
     try connection.run(

@@ -9,6 +9,7 @@ public import Posix
 /// - `Catalog+Queue`: what is pending, and what became of it.
 public final class Catalog {
   let connection: Connection
+  private let folder: FileName
   /// Assets whose newest version was found by sight: a settled change with the same stamp, which was on its way, tells
   /// of that same version.
   var sighted: Set<Int64> = []
@@ -26,6 +27,7 @@ public final class Catalog {
     } catch {
       throw CatalogError("The catalog's folder \(folder) cannot be made: \(error).", code: 0)
     }
+    self.folder = folder
     let file = folder.appending(Catalog.fileName)
     do throws(CatalogError) {
       connection = try Catalog.connect(file)
@@ -33,9 +35,7 @@ public final class Catalog {
       guard error.isCorrupt else { throw error }
       setAside(try Catalog.moveAside(file))
       connection = try Catalog.connect(file)
-      // Ids given out by the lost database must not come to mean other documents.
-      try connection.run(
-        "INSERT INTO sqlite_sequence(name, seq) VALUES('asset', ?)", .integer(Clock.wall().nanoseconds / 1_000_000_000))
+      try skipIDs()
     }
   }
 
@@ -65,6 +65,20 @@ public final class Catalog {
       throw CatalogError("The damaged catalog \(file) cannot be moved aside: \(error).")
     }
     return kept
+  }
+
+  /// A new, empty catalog in the place of this one, in which damage was met; this one must not be used any more.
+  public func replaced(setAside: (FileName) -> Void) throws(CatalogError) -> Catalog {
+    setAside(try Catalog.moveAside(folder.appending(Catalog.fileName)))
+    let new = try Catalog(folder: folder, setAside: setAside)
+    try new.skipIDs()
+    return new
+  }
+
+  /// Ids given out by a lost database must not come to mean other documents.
+  private func skipIDs() throws(CatalogError) {
+    try connection.run(
+      "INSERT INTO sqlite_sequence(name, seq) VALUES('asset', ?)", .integer(Clock.wall().nanoseconds / 1_000_000_000))
   }
 
   /// All changes of `body` or none.

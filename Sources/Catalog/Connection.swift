@@ -1,5 +1,4 @@
 import CSQLite
-import Glibc
 import Posix
 
 /// The one owner of a `sqlite3*`. Used by one thread at a time.
@@ -23,7 +22,7 @@ import Posix
     if case .write = mode {
       // File names are nobody else's business; SQLite gives its log the same permissions.
       do throws(Errno) {
-        _ = try Descriptor.open(file, O_RDWR | O_CREAT, mode: 0o600)
+        try Descriptor.ensureFile(file)
       } catch {
         let full = error == .noSpace ? SQLITE_FULL : SQLITE_CANTOPEN
         throw CatalogError("The catalog \(file) cannot be opened: \(error).", code: full)

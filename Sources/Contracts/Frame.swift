@@ -122,7 +122,9 @@ public enum Frame {
       let offset = try from.count()
       let length = try from.count()
       guard width <= box.width, height <= box.height else { throw FrameError("a picture larger than asked for") }
-      guard length > 0, offset <= memory, length <= memory - offset else { throw FrameError("a picture outside of its memory") }
+      guard length > 0, offset <= memory, length <= memory - offset else {
+        throw FrameError("a picture outside of its memory")
+      }
       pictures.append(Outcome.Drawn(width: width, height: height, offset: offset, length: length))
     }
     let kind = try from.byte()
@@ -204,7 +206,8 @@ private struct Reader {
   /// Control characters and invalid bytes are made harmless: it goes to logs and terminals.
   mutating func text() throws(FrameError) -> String {
     let text = String(decoding: try bytes(most: 1024), as: UTF8.self)
-    return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    return String(
+      String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }
 
   mutating func one<Value>(of make: (UInt8) -> Value?) throws(FrameError) -> Value {

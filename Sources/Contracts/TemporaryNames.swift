@@ -4,7 +4,8 @@ public import Posix
 /// other and never catalogued until they get a real name.
 public enum TemporaryNames {
   private static let endings: [StaticString] = [
-    ".part", ".partial", ".partial~", ".crdownload", ".download", ".filepart", ".!qb", ".!ut", ".aria2", ".ytdl", ".tmp",
+    ".part", ".partial", ".partial~", ".crdownload", ".download", ".filepart", ".!qb", ".!ut", ".aria2", ".ytdl",
+    ".tmp",
     ".swp", "~",
   ]
 

@@ -16,6 +16,9 @@ public struct Channel: ~Copyable, Sendable {
     return try body(Channel(Descriptor(owning: ends[0])), Channel(Descriptor(owning: ends[1])))
   }
 
+  /// Closes this end now; the other end then reads the end.
+  public consuming func close() {}
+
   /// Sends one message; the descriptors (at most 4) stay the caller's.
   public func send(_ message: [UInt8], descriptors: [CInt] = []) throws(Errno) {
     let raw = descriptor.raw

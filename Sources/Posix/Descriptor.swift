@@ -50,18 +50,20 @@ extension Descriptor {
   public static func open(at folder: CInt, _ name: FileName, _ flags: CInt, mode: mode_t = 0) throws(Errno)
     -> Descriptor
   {
-    try unsafe Descriptor(owning: name.withCString { name throws(Errno) in
-      try check { unsafe openat(folder, name, flags | O_CLOEXEC, mode) }
-    })
+    try unsafe Descriptor(
+      owning: name.withCString { name throws(Errno) in
+        try check { unsafe openat(folder, name, flags | O_CLOEXEC, mode) }
+      })
   }
 
   /// Opens a document below `folder` without following any symbolic link and without leaving the folder.
   public static func open(beneath folder: CInt, _ path: SharePath, _ flags: CInt) throws(Errno) -> Descriptor {
     let resolve: UInt64 = 0x04 | 0x08  // RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH
     let whole = FileName(path.isRoot ? [UInt8(ascii: ".")] : path.bytes)
-    return try unsafe Descriptor(owning: whole.withCString { path throws(Errno) in
-      try check { unsafe clinux_openat2(folder, path, UInt64(UInt32(bitPattern: flags | O_CLOEXEC)), 0, resolve) }
-    })
+    return try unsafe Descriptor(
+      owning: whole.withCString { path throws(Errno) in
+        try check { unsafe clinux_openat2(folder, path, UInt64(UInt32(bitPattern: flags | O_CLOEXEC)), 0, resolve) }
+      })
   }
 
   /// Opens again what `raw` refers to (an O_PATH descriptor, say), with other flags.
@@ -71,9 +73,10 @@ extension Descriptor {
 
   /// An anonymous file in memory.
   public static func memory(_ name: String) throws(Errno) -> Descriptor {
-    try unsafe Descriptor(owning: FileName(name).withCString { name throws(Errno) in
-      try check { unsafe memfd_create(name, UInt32(MFD_CLOEXEC)) }
-    })
+    try unsafe Descriptor(
+      owning: FileName(name).withCString { name throws(Errno) in
+        try check { unsafe memfd_create(name, UInt32(MFD_CLOEXEC)) }
+      })
   }
 
   public func status() throws(Errno) -> FileStatus { try FileStatus.of(raw) }
@@ -107,6 +110,20 @@ extension Descriptor {
       guard bytes.count + got <= limit else { throw .messageTooLong }
       bytes.append(contentsOf: chunk[..<got])
     }
+  }
+
+  /// Reads from `offset` without moving the file's own position; fewer bytes than `count` only where the file ends.
+  public func read(at offset: Int, count: Int) throws(Errno) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      let got = try unsafe bytes.withUnsafeMutableBufferPointer { bytes throws(Errno) in
+        try check { unsafe pread(raw, bytes.baseAddress! + done, count - done, off_t(offset + done)) }
+      }
+      if got == 0 { break }
+      done += got
+    }
+    return Array(bytes[..<done])
   }
 
   public func synchronize() throws(Errno) { try check { fsync(raw) } }

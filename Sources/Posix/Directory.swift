@@ -53,7 +53,8 @@ public struct Directory: ~Copyable {
       let next = unsafe bytes.loadUnaligned(fromByteOffset: start + 8, as: Int64.self)
       let length = unsafe Int(bytes.loadUnaligned(fromByteOffset: start + 16, as: UInt16.self))
       let type = unsafe bytes[start + 18]
-      let name = unsafe FileName(cString: bytes.baseAddress!.advanced(by: start + 19).assumingMemoryBound(to: CChar.self))
+      let name = unsafe FileName(
+        cString: bytes.baseAddress!.advanced(by: start + 19).assumingMemoryBound(to: CChar.self))
       return (
         DirectoryEntry(name: name, inode: inode, kind: FileKind(bits: mode_t(type) << 12), next: next), length
       )

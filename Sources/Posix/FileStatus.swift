@@ -129,6 +129,13 @@ public struct FileStatus: Sendable {
     return FileStatus(raw)
   }
 
+  /// A regular file of no size, of root, of no time.
+  public static var empty: FileStatus {
+    var raw = statx()
+    raw.stx_mode = 0o100000
+    return FileStatus(raw)
+  }
+
   private init(_ raw: statx) {
     // A type that Linux does not have cannot be served; it is shown as a socket, which nobody reads.
     kind = FileKind(bits: mode_t(raw.stx_mode)) ?? .socket

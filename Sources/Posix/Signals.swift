@@ -22,5 +22,8 @@ public struct Signals: ~Copyable, Sendable {
     return CInt(info.ssi_signo)
   }
 
+  /// Lets a signal end a blocking call, and do nothing else.
+  public static func interrupt(_ signal: CInt) { _ = clinux_interrupting(signal) }
+
   public static func ignore(_ signal: CInt) { _ = clinux_ignore(signal) }
 }

@@ -86,7 +86,8 @@ public struct Child: ~Copyable, Sendable {
 private func withCStrings<Result>(
   _ strings: [FileName], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
-  let copies: [UnsafeMutablePointer<CChar>?] = unsafe strings.map { unsafe $0.withCString { unsafe strdup($0) } } + [nil]
-  defer { for unsafe copy in unsafe copies { unsafe free(copy) } }
+  let copies: [UnsafeMutablePointer<CChar>?] =
+    unsafe strings.map { unsafe $0.withCString { unsafe strdup($0) } } + [nil]
+  defer { for index in unsafe copies.indices { unsafe free(copies[index]) } }
   return unsafe copies.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
 }

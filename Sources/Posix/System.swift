@@ -18,6 +18,9 @@ public enum System {
     }
   }
 
+  /// Processors that are there to be used.
+  public static var processors: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
+
   public static var user: uid_t { geteuid() }
   public static var isRoot: Bool { geteuid() == 0 }
 
@@ -52,7 +55,7 @@ public enum System {
   /// Makes `number` (0, 1 or 2, say) another name of an open file.
   public static func redirect(_ number: CInt, to raw: CInt) throws(Errno) { try check { dup2(raw, number) } }
 
-  public static func setMask(_ mask: mode_t) { _ = umask(mask) }
+  public static func setMask(_ mask: UInt32) { _ = umask(mask) }
 
   /// Ends the process, at once.
   public static func exit(_ code: CInt) -> Never { Glibc.exit(code) }

@@ -31,7 +31,9 @@ private final class Start: Sendable {
 
 @c private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   let start = unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
-  unsafe FileName(String(start.name.utf8.prefix(15)) ?? "sharefs").withCString { name in _ = unsafe clinux_set_name(name) }
+  unsafe FileName(String(start.name.utf8.prefix(15)) ?? "sharefs").withCString { name in
+    _ = unsafe clinux_set_name(name)
+  }
   start.body()
   return nil
 }

@@ -26,6 +26,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "CLinuxSandbox.h"
+
 // Every call below answers as a system call does: -1 and errno, or the result.
 
 /// Sends bytes and up to 4 descriptors as one message.

@@ -1,0 +1,66 @@
+public import CLinux
+public import Posix
+
+/// Who asks, in the terms of the machine that mounted.
+public struct Caller: Sendable {
+  public let user: uid_t
+  public let group: gid_t
+  /// The id of the very thread, not of its process.
+  public let thread: pid_t
+  public let mask: mode_t
+}
+
+/// Under whose name a thread acts on the backing file system.
+///
+/// Root's daemon keeps its capabilities and changes only the identity that new objects get; the kernel has checked the
+/// permissions (`default_permissions`). An ordinary user's daemon acts as that user, always.
+public enum Credentials {
+  /// For every thread that answers requests, once at its start: its own umask (0: the kernel sends the caller's), and capabilities that outlive a
+  /// change of identity.
+  static func prepareThread() {
+    // Without privilege the second half fails, and nothing needs it.
+    _ = clinux_own_credentials()
+    _ = clinux_keep_setid(0)
+  }
+
+  /// Makes something that shall belong to the caller.
+  public static func acting<Result: ~Copyable>(
+    as caller: Caller, _ body: () throws(Errno) -> Result
+  ) throws(Errno) -> Result {
+    guard isRoot else {
+      let mask = umask(caller.mask)
+      defer { umask(mask) }
+      return try body()
+    }
+    if caller.user == 0 && caller.group == 0 {
+      _ = clinux_keep_setid(1)
+      umask(caller.mask)
+      defer {
+        umask(0)
+        _ = clinux_keep_setid(0)
+      }
+      return try body()
+    }
+    _ = clinux_setfsgid(caller.group)
+    _ = clinux_setfsuid(caller.user)
+    umask(caller.mask)
+    defer {
+      umask(0)
+      _ = clinux_setfsuid(0)
+      _ = clinux_setfsgid(0)
+    }
+    return try body()
+  }
+
+  /// Does something for which the set-id bits stay as root would keep them, when root asks.
+  public static func keepingSetID<Result>(for caller: Caller, _ body: () throws(Errno) -> Result) throws(Errno)
+    -> Result
+  {
+    guard isRoot, caller.user == 0 else { return try body() }
+    _ = clinux_keep_setid(1)
+    defer { _ = clinux_keep_setid(0) }
+    return try body()
+  }
+
+  private static let isRoot = geteuid() == 0
+}

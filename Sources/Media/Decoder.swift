@@ -1,0 +1,153 @@
+import CLibAV
+import Contracts
+import Posix
+
+/// A compressed packet.
+@safe struct Packet: ~Copyable {
+  let pointer: UnsafeMutablePointer<AVPacket>
+
+  init() throws(MediaError) {
+    guard let made = unsafe av_packet_alloc() else { throw .noMemory }
+    unsafe pointer = unsafe made
+  }
+
+  /// A whole file as one packet.
+  static func whole(_ source: Source, limit: Int64) throws(MediaError) -> Packet {
+    let packet = try Packet()
+    let pointer = unsafe packet.pointer
+    guard source.size <= limit else { throw .noMemory }
+    guard unsafe av_new_packet(pointer, CInt(source.size)) >= 0 else { throw .noMemory }
+    do throws(Errno) {
+      let got = try unsafe source.read(
+        at: 0, into: UnsafeMutableRawBufferPointer(start: pointer.pointee.data, count: Int(source.size)))
+      unsafe av_shrink_packet(pointer, CInt(got))
+    } catch { throw .damaged("The file cannot be read: \(error).") }
+    unsafe pointer.pointee.flags |= AV_PKT_FLAG_KEY
+    return packet
+  }
+
+  /// Bytes already in memory as one packet.
+  static func of(_ bytes: [UInt8]) throws(MediaError) -> Packet {
+    let packet = try Packet()
+    let pointer = unsafe packet.pointer
+    guard unsafe av_new_packet(pointer, CInt(clamping: bytes.count)) >= 0 else { throw .noMemory }
+    unsafe UnsafeMutableRawBufferPointer(start: pointer.pointee.data, count: bytes.count).copyBytes(from: bytes)
+    unsafe pointer.pointee.flags |= AV_PKT_FLAG_KEY
+    return packet
+  }
+
+  deinit {
+    var freeing: UnsafeMutablePointer<AVPacket>? = unsafe pointer
+    unsafe av_packet_free(&freeing)
+  }
+
+  var isKey: Bool { unsafe pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+  var stream: Int { unsafe Int(pointer.pointee.stream_index) }
+  var size: Int { unsafe Int(pointer.pointee.size) }
+  /// In the stream's time base.
+  var time: Int64? { unsafe known(pointer.pointee.pts) ?? known(pointer.pointee.dts) }
+}
+
+/// A decoded picture, or a piece of sound.
+@safe struct DecodedFrame: ~Copyable {
+  let pointer: UnsafeMutablePointer<AVFrame>
+
+  init() throws(MediaError) {
+    guard let made = unsafe av_frame_alloc() else { throw .noMemory }
+    unsafe pointer = unsafe made
+  }
+
+  deinit {
+    var freeing: UnsafeMutablePointer<AVFrame>? = unsafe pointer
+    unsafe av_frame_free(&freeing)
+  }
+
+  /// Whether the decoder had to make up a part of it.
+  var isFlawed: Bool {
+    unsafe pointer.pointee.decode_error_flags != 0 || pointer.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0
+  }
+
+  /// What the decoder read beside the picture, such as EXIF's `Orientation`.
+  func metadata(_ key: String) -> String? { unsafe value(of: key, in: pointer.pointee.metadata) }
+}
+
+/// libav's "no such time" as nil.
+func known(_ time: Int64) -> Int64? { time == CLIBAV_NOPTS ? nil : time }
+
+/// A text of a libav dictionary.
+func value(of key: String, in dictionary: OpaquePointer?) -> String? {
+  guard let entry = unsafe av_dict_get(dictionary, key, nil, 0), let text = unsafe entry.pointee.value else {
+    return nil
+  }
+  return unsafe String(cString: text)
+}
+
+/// One decoder, in one thread.
+@safe struct Decoder: ~Copyable {
+  private let owner: CodecContext
+  var context: UnsafeMutablePointer<AVCodecContext> { unsafe owner.pointer }
+
+  /// Pixels; a larger picture is refused before memory is taken for it.
+  static let mostPixels: Int64 = 134_000_000
+
+  /// - Parameters:
+  ///   - halvings: how often the decoder may halve the picture (JPEG only).
+  ///   - alpha: whether the decoder must know VP8's and VP9's second, transparent picture.
+  init(
+    _ codec: AVCodecID, _ parameters: UnsafePointer<AVCodecParameters>? = nil, timeBase: AVRational? = nil,
+    halvings: Int = 0, alpha: Bool = false
+  ) throws(MediaError) {
+    let special = alpha ? (codec == AV_CODEC_ID_VP9 ? "libvpx-vp9" : codec == AV_CODEC_ID_VP8 ? "libvpx" : nil) : nil
+    guard let found = unsafe special.flatMap({ unsafe avcodec_find_decoder_by_name($0) }) ?? avcodec_find_decoder(codec)
+    else { throw .unsupported("There is no decoder for \(Decoder.name(codec)).") }
+    let owner = try unsafe CodecContext(found)
+    let made = unsafe owner.pointer
+    if let parameters = unsafe parameters {
+      let code = unsafe avcodec_parameters_to_context(made, parameters)
+      guard code >= 0 else { throw MediaError(libav: code, "The stream's description") }
+    }
+    if let timeBase { unsafe made.pointee.pkt_timebase = timeBase }
+    unsafe made.pointee.thread_count = 1
+    unsafe made.pointee.max_pixels = Decoder.mostPixels
+    unsafe made.pointee.lowres = CInt(min(halvings, Int(found.pointee.max_lowres)))
+    // From 4K up the loop filter costs a third and is not seen in a thumbnail.
+    if unsafe Int64(made.pointee.width) * Int64(made.pointee.height) >= 3840 * 2000 {
+      unsafe made.pointee.skip_loop_filter = AVDISCARD_ALL
+    }
+    let code = unsafe avcodec_open2(made, found, nil)
+    guard code >= 0 else { throw MediaError(libav: code, "The stream's description") }
+    self.owner = owner
+  }
+
+  static func name(_ codec: AVCodecID) -> String { unsafe String(cString: avcodec_get_name(codec)) }
+
+  func keyframesOnly(_ only: Bool) {
+    unsafe context.pointee.skip_frame = only ? AVDISCARD_NONKEY : AVDISCARD_DEFAULT
+  }
+
+  func flush() { unsafe avcodec_flush_buffers(context) }
+
+  /// - Returns: libav's error code, 0 or more when it was taken.
+  func send(_ packet: borrowing Packet) -> CInt { unsafe avcodec_send_packet(context, packet.pointer) }
+
+  /// Says that nothing more comes: a decoder holds frames back until then.
+  func sendEnd() { unsafe _ = avcodec_send_packet(context, nil) }
+
+  /// - Returns: libav's error code, 0 or more when there is one.
+  func receive(_ frame: borrowing DecodedFrame) -> CInt { unsafe avcodec_receive_frame(context, frame.pointer) }
+}
+
+/// libav's side of a decoder.
+@safe private struct CodecContext: ~Copyable {
+  let pointer: UnsafeMutablePointer<AVCodecContext>
+
+  init(_ codec: UnsafePointer<AVCodec>) throws(MediaError) {
+    guard let made = unsafe avcodec_alloc_context3(codec) else { throw .noMemory }
+    unsafe pointer = unsafe made
+  }
+
+  deinit {
+    var freeing: UnsafeMutablePointer<AVCodecContext>? = unsafe pointer
+    unsafe avcodec_free_context(&freeing)
+  }
+}

@@ -1,0 +1,118 @@
+import Contracts
+import Posix
+
+/// What the writer is told.
+enum Message: Sendable {
+  /// - counted: whether the index waits for it to be applied.
+  case change(Change, counted: Bool)
+  /// Somebody waits for these pictures.
+  case want([FileID])
+  /// - tries: how often it was put off to be judged later.
+  case finished(Ticket, JobResult, tries: Int)
+  /// Found by a scan.
+  case found(SharePath)
+  /// A scan found nothing where this asset should be.
+  case missing(SharePath, asset: Int64)
+  case scanEnded(isComplete: Bool)
+  /// The stored picture is not there any more.
+  case lost(asset: Int64, version: Int64)
+  /// Its time to be tried again has come.
+  case retry(asset: Int64)
+}
+
+/// Where changes wait for the writer. Taking one is a push under a lock: no system call, no SQL.
+final class Inbox: Sendable {
+  private struct State {
+    var messages: [Message?] = []
+    /// Where each file's last `touched` stands: of several only the last matters.
+    var touched: [FileID: Int] = [:]
+    var hasOverflowed = false
+    var isStopping = false
+    var handled: UInt64 = 0
+    var posted: UInt64 = 0
+  }
+
+  /// Beyond it changes are dropped and found again by a scan: only a catalog that cannot be written for long gets there.
+  private static let most = 500_000
+  /// Beyond it a scan holds back.
+  private static let ease = 20_000
+
+  private let state = Monitor(State())
+  private let index: ThumbnailIndex
+
+  init(index: ThumbnailIndex) { self.index = index }
+
+  func take(_ change: Change) {
+    let isTemporary =
+      switch change {
+      case .settled(let document, _), .seen(let document, _): TemporaryNames.contains(document.path)
+      default: false
+      }
+    state.change { state in
+      guard state.messages.count < Inbox.most else {
+        state.hasOverflowed = true
+        return
+      }
+      if case .touched(let file, _) = change {
+        if let before = state.touched[file] { state.messages[before] = nil }
+        state.touched[file] = state.messages.count
+      }
+      state.messages.append(.change(change, counted: index.note(change, isTemporary: isTemporary)))
+      state.posted += 1
+    }
+    index.flush()
+  }
+
+  func post(_ message: Message) {
+    state.change { state in
+      state.messages.append(message)
+      state.posted += 1
+    }
+  }
+
+  /// For a scan: waits while much is to do.
+  /// - Returns: false when the pipeline is being stopped.
+  func postPatiently(_ message: Message) -> Bool {
+    state.wait { state -> Bool? in
+      if state.isStopping { return false }
+      return state.messages.count < Inbox.ease ? true : nil
+    }
+      ? {
+        post(message)
+        return true
+      }() : false
+  }
+
+  struct Batch {
+    let messages: [Message]
+    let hasOverflowed: Bool
+    let isLast: Bool
+  }
+
+  /// Waits for messages; empty when the time came first.
+  func next(until deadline: Clock.Instant?) -> Batch {
+    let take: (inout State) -> Batch? = { state in
+      guard !state.messages.isEmpty || state.isStopping || state.hasOverflowed else { return nil }
+      let batch = Batch(
+        messages: state.messages.compactMap { $0 }, hasOverflowed: state.hasOverflowed, isLast: state.isStopping)
+      state.messages = []
+      state.touched = [:]
+      state.hasOverflowed = false
+      return batch
+    }
+    let batch = if let deadline { state.wait(until: deadline, take) } else { state.wait(take) }
+    // A scan that holds back may go on.
+    state.change { _ in }
+    return batch ?? Batch(messages: [], hasOverflowed: false, isLast: false)
+  }
+
+  /// Waits without taking anything.
+  /// - Returns: whether the pipeline is being stopped.
+  func rest(until deadline: Clock.Instant) -> Bool {
+    state.wait(until: deadline) { state -> Bool? in state.isStopping ? true : nil } ?? false
+  }
+
+  func stop() { state.change { $0.isStopping = true } }
+
+  var backlog: Int { state.withLock { $0.messages.count } }
+}

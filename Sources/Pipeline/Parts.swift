@@ -1,0 +1,34 @@
+import Contracts
+import Posix
+import Synchronization
+
+/// What the pipeline's threads share. Everything in it guards itself.
+final class Parts: Sendable {
+  let settings: Settings
+  let source: Source
+  let problems: Problems
+  let store: ThumbnailStore
+  let index: ThumbnailIndex
+  let inbox: Inbox
+  let pool: WorkerPool
+  let scanner: Scanner
+  let feed = EventFeed()
+  private let observing = Mutex<(any ProjectionObserver)?>(nil)
+
+  init(_ settings: Settings, _ source: Source, _ reporter: any Reporter) {
+    self.settings = settings
+    self.source = source
+    problems = Problems(reporter)
+    store = ThumbnailStore(folder: settings.cacheFolder, box: settings.box)
+    index = ThumbnailIndex(store: store)
+    let inbox = Inbox(index: index)
+    self.inbox = inbox
+    pool = WorkerPool(settings: settings, source: source, store: store, problems: problems) { ticket, result in
+      inbox.post(.finished(ticket, result, tries: 0))
+    }
+    scanner = Scanner(settings: settings, source: source, store: store, inbox: inbox, problems: problems)
+  }
+
+  var observer: (any ProjectionObserver)? { observing.withLock { $0 } }
+  func observe(_ observer: any ProjectionObserver) { observing.withLock { $0 = observer } }
+}

@@ -1,0 +1,94 @@
+import Posix
+
+/// Which pending asset is looked at next: those that somebody waits for, then the oldest. Belongs to the writer thread.
+struct Scheduler {
+  private var wanted: [Int64] = []
+  private var waiting: [Int64] = []
+  private var head = 0
+  private var queued: Set<Int64> = []
+  private var running: Set<Int64> = []
+  /// Settled again while being looked at.
+  private var again: Set<Int64> = []
+  private let slots: Int
+  /// After a failure that is not a document's: nothing goes out until then, and then one alone.
+  private(set) var pausedUntil: Clock.Instant?
+  private var pause: Clock.Instant = 0
+
+  /// How many beyond the slots may go out because somebody waits for them.
+  private static let urgent = 8
+
+  init(slots: Int) { self.slots = slots }
+
+  var runningCount: Int { running.count }
+
+  mutating func add(_ id: Int64) {
+    if running.contains(id) {
+      again.insert(id)
+    } else if queued.insert(id).inserted {
+      waiting.append(id)
+    }
+  }
+
+  /// - Returns: whether it is out already.
+  mutating func want(_ id: Int64) -> Bool {
+    if running.contains(id) { return true }
+    queued.insert(id)
+    wanted.append(id)
+    return false
+  }
+
+  mutating func next(now: Clock.Instant) -> Int64? {
+    if let until = pausedUntil, now < until || !running.isEmpty { return nil }
+    while !wanted.isEmpty && running.count < slots + Scheduler.urgent {
+      let id = wanted.removeFirst()
+      if start(id) { return id }
+    }
+    guard running.count < slots else { return nil }
+    while head < waiting.count {
+      let id = waiting[head]
+      head += 1
+      if head > 1024 && head * 2 > waiting.count {
+        waiting.removeFirst(head)
+        head = 0
+      }
+      if start(id) { return id }
+    }
+    return nil
+  }
+
+  private mutating func start(_ id: Int64) -> Bool {
+    guard queued.remove(id) != nil else { return false }
+    running.insert(id)
+    return true
+  }
+
+  /// It is out no more; when it settled meanwhile it is queued again.
+  mutating func finish(_ id: Int64) {
+    running.remove(id)
+    if again.remove(id) != nil { add(id) }
+  }
+
+  mutating func forget(_ id: Int64) {
+    queued.remove(id)
+    again.remove(id)
+  }
+
+  mutating func clear() {
+    wanted = []
+    waiting = []
+    head = 0
+    queued = []
+    again = []
+  }
+
+  /// Waits longer with each failure, up to a minute.
+  mutating func hold(now: Clock.Instant) {
+    pause = min(Clock.seconds(60), max(Clock.seconds(0.5), pause * 2))
+    pausedUntil = now + pause
+  }
+
+  mutating func goOn() {
+    pausedUntil = nil
+    pause = 0
+  }
+}

@@ -1,0 +1,45 @@
+public import Contracts
+public import Posix
+
+/// Where a pipeline works, and with what.
+public struct Settings: Sendable {
+  /// For the catalog; made when missing.
+  public var catalogFolder: FileName
+  /// For thumbnails; made when missing, also when it is lost on the way.
+  public var cacheFolder: FileName
+  /// The program `sharefs-worker`.
+  public var worker: FileName
+  /// How many of it run; one per core.
+  public var workers: Int
+  /// What pictures must fit into.
+  public var box: Box
+  /// An O_PATH (or any) descriptor of the share's source folder; the pipeline takes a second one of its own.
+  public var source: CInt
+  /// How long a worker may take for one document, in nanoseconds.
+  public var patience: Clock.Instant
+  /// Whether somebody is writing the file now: asked before a document found by a scan is taken for finished. Never blocks.
+  public var isBeingWritten: @Sendable (FileID) -> Bool
+
+  public init(
+    catalogFolder: FileName, cacheFolder: FileName, worker: FileName, workers: Int, box: Box = .standard, source: CInt,
+    patience: Clock.Instant = Clock.seconds(10), isBeingWritten: @escaping @Sendable (FileID) -> Bool
+  ) {
+    self.catalogFolder = catalogFolder
+    self.cacheFolder = cacheFolder
+    self.worker = worker
+    self.workers = max(1, workers)
+    self.box = box
+    self.source = source
+    self.patience = patience
+    self.isBeingWritten = isBeingWritten
+  }
+}
+
+/// Why a pipeline cannot be.
+public struct PipelineError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// One sentence.
+  public let what: String
+  public var description: String { what }
+
+  init(_ what: String) { self.what = what }
+}

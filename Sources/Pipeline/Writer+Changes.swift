@@ -1,0 +1,141 @@
+import Catalog
+import Contracts
+import Posix
+
+/// What happened to the share's files.
+extension Writer {
+  func apply(_ message: Message) throws(CatalogError) {
+    switch message {
+    case .change(let change, let counted):
+      try apply(change)
+      if counted, let file = change.document?.file { after { self.parts.index.applied(file) } }
+    case .want(let files):
+      for file in files {
+        guard let asset = try catalog.asset(of: file), asset.state == .pending else { continue }
+        after { if self.scheduler.want(asset.id) { self.parts.pool.hurry(asset.id) } }
+      }
+    case .finished(let ticket, let result, let tries):
+      try finished(ticket, result, tries: tries)
+    case .found(let path):
+      try look(at: path)
+    case .missing(let path, let id):
+      if finding(path) == .absent {
+        try act { effects throws(CatalogError) in try self.catalog.lost(path, of: id, &effects) }
+      }
+    case .scanEnded(let isComplete):
+      if isComplete { try act { effects throws(CatalogError) in try self.catalog.removePlaceless(&effects) } }
+    case .lost(let id, let version):
+      try lost(id, version)
+    case .retry(let id):
+      after { self.scheduler.add(id) }
+    }
+  }
+
+  private func apply(_ change: Change) throws(CatalogError) {
+    switch change {
+    case .started(let document):
+      if TemporaryNames.contains(document.path) { return }
+      let asset = try catalog.asset(of: document.file)
+      after { self.parts.feed.publish(.started, asset: asset, path: document.path) }
+    case .settled(let document, let stamp):
+      // Its download goes on; it is looked at when the mark goes.
+      if isMarked(document.path) { return }
+      try act { effects throws(CatalogError) in try self.catalog.settle(document, stamp, &effects) }
+    case .unchanged(let document):
+      guard let asset = try catalog.asset(of: document.file), asset.state == .pending else { return }
+      after { self.scheduler.add(asset.id) }
+    case .renamed(let file, let kind, let from, let to, let replaced):
+      try act { effects throws(CatalogError) in
+        try self.catalog.rename(file, kind, from: from, to: to, replaced: replaced, &effects)
+      }
+    case .exchanged(let first, let firstKind, let second, let secondKind):
+      try act { effects throws(CatalogError) in
+        try self.catalog.exchange(first, firstKind, second, secondKind, &effects)
+      }
+    case .linked(let document):
+      try act { effects throws(CatalogError) in try self.catalog.link(document, &effects) }
+    case .removed(let document, let kind, let wasLast):
+      try act { effects throws(CatalogError) in
+        try self.catalog.unlink(document, kind, wasLast: wasLast, &effects)
+      }
+    case .touched(let file, let stamp):
+      try act { effects throws(CatalogError) in try self.catalog.touch(file, stamp, &effects) }
+    case .seen(let document, _):
+      try look(at: document.path)
+    }
+  }
+
+  /// Looks what stands at a path now, and catalogs it when it is a finished document.
+  ///
+  /// Whoever found it did so some time ago. What has happened since is in the inbox behind it; looking again makes both tell the same.
+  func look(at path: SharePath) throws(CatalogError) {
+    guard !TemporaryNames.contains(path), !isMarked(path), let (document, stamp) = finished(path) else { return }
+    try act { effects throws(CatalogError) in
+      try self.catalog.sight(document, stamp, look: { self.finding($0) }, &effects)
+    }
+  }
+
+  /// - Returns: nil when nothing is there, or somebody is writing it: then a settled change follows.
+  func finished(_ path: SharePath) -> (Document, ContentStamp)? {
+    do throws(Errno) {
+      guard let first = try parts.source.status(path) else { return nil }
+      let file = parts.source.id(first)
+      // Asked before the stamp that counts and after it: a stream that began or ended in between is met by one of them.
+      if parts.settings.isBeingWritten(file) { return nil }
+      guard let second = try parts.source.status(path), parts.source.id(second) == file else { return nil }
+      if parts.settings.isBeingWritten(file) { return nil }
+      return (Document(file: file, path: path), second.stamp)
+    } catch {
+      // Gone again, or nobody's to look at: a change follows, or the next scan.
+      return nil
+    }
+  }
+
+  func finding(_ path: SharePath) -> Finding {
+    do throws(Errno) {
+      guard let status = try parts.source.status(path) else { return .absent }
+      return .file(parts.source.id(status))
+    } catch {
+      return error.isAbsence ? .absent : .unknown
+    }
+  }
+
+  /// Whether `x.mp4.aria2` says that `x.mp4` is not finished.
+  private func isMarked(_ path: SharePath) -> Bool {
+    guard let mark = path.downloadMark else { return false }
+    if case .file = finding(mark) { return true }
+    return false
+  }
+
+  /// A stored picture is not there any more: it is made again.
+  private func lost(_ id: Int64, _ version: Int64) throws(CatalogError) {
+    guard let asset = try catalog.asset(id: id), asset.state == .done, let picture = asset.picture,
+      picture.version == version
+    else { return }
+    if picture.placeholder == nil {
+      do throws(Errno) {
+        _ = try parts.store.open(picture)
+        return
+      } catch {
+        parts.problems.report(.notice, "The thumbnail of asset \(id) was lost (\(error)); it is being made again.")
+      }
+    }
+    try catalog.requeue(id)
+    try catalog.forgetPicture(id)
+    guard let asset = try catalog.asset(id: id) else { return }
+    after {
+      self.parts.index.set(asset)
+      self.scheduler.add(id)
+    }
+  }
+}
+
+extension Change {
+  /// Who a `settled` or `seen` change is about.
+  var document: Document? {
+    switch self {
+    case .settled(let document, _), .seen(let document, _): document
+    default: nil
+    }
+  }
+}

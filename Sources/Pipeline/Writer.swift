@@ -1,0 +1,192 @@
+import Catalog
+import Contracts
+import Posix
+
+/// The one thread that writes the catalog. It takes all that waits in the inbox as one transaction, announces what came of it once that is
+/// committed, and hands out jobs.
+///
+/// - `Writer+Changes`: what happened to the share's files.
+/// - `Writer+Effects`: what that meant, and who is told.
+/// - `Writer+Results`: what workers brought.
+final class Writer {
+  let parts: Parts
+  var catalog: Catalog
+  var scheduler: Scheduler
+  /// Messages to be judged again later.
+  private var delayed: [(time: Clock.Instant, message: Message)] = []
+  /// What is done once the transaction is committed, in this order.
+  private var steps: [() -> Void] = []
+  private var nextJob: UInt64 = 1
+  var isStopping = false
+
+  /// Messages in one transaction.
+  private static let most = 5000
+  /// Tries of one version that neither ended nor killed a worker: the daemon itself was ended each time.
+  static let mostAttempts = 5
+
+  init(_ parts: Parts, _ catalog: Catalog) {
+    self.parts = parts
+    self.catalog = catalog
+    // Twice as many as there are workers, so that none waits for a commit.
+    scheduler = Scheduler(slots: parts.settings.workers * 2)
+  }
+
+  /// Does it after the commit, and not at all when the transaction fails.
+  func after(_ step: @escaping () -> Void) { steps.append(step) }
+
+  func delay(_ message: Message, by time: Clock.Instant) {
+    after { self.delayed.append((Clock.now() + time, message)) }
+  }
+
+  // MARK: - The thread
+
+  func run() {
+    begin()
+    while !isStopping {
+      let batch = parts.inbox.next(until: deadline)
+      isStopping = batch.isLast
+      if batch.hasOverflowed {
+        parts.problems.report(.warning, "Too many changes waited at once; a scan finds those that were dropped.")
+        parts.scanner.request()
+      }
+      let now = Clock.now()
+      let due = delayed.filter { $0.time <= now }.map(\.message)
+      delayed.removeAll { $0.time <= now }
+      var rest = (due + batch.messages)[...]
+      while !rest.isEmpty {
+        let part = rest.prefix(Writer.most)
+        rest = rest.dropFirst(part.count)
+        _ = commit { () throws(CatalogError) in for message in part { try self.apply(message) } }
+      }
+      if !isStopping { dispatch() }
+    }
+    // Results that were still being judged: their documents stay pending, and the try is not counted.
+    let open = delayed.compactMap { if case .finished(let ticket, _, _) = $0.message { ticket.asset } else { nil } }
+    if !open.isEmpty { _ = commit { () throws(CatalogError) in for id in open { try self.catalog.release(id) } } }
+  }
+
+  private var deadline: Clock.Instant? {
+    let now = Clock.now()
+    // Once the pause is over, what comes next wakes us anyway.
+    let resume = scheduler.pausedUntil.flatMap { $0 > now ? $0 : nil }
+    return (delayed.map(\.time) + (resume.map { [$0] } ?? [])).min()
+  }
+
+  /// What must be done before the first change.
+  private func begin() {
+    _ = commit { () throws(CatalogError) in
+      try self.catalog.purge()
+      let box = "\(self.parts.settings.box.width)x\(self.parts.settings.box.height)"
+      let before = try self.catalog.setting("box")
+      if before != box {
+        if before != nil { try self.catalog.requeuePictures() }
+        try self.catalog.set("box", box)
+      }
+      try self.catalog.requeueUnreadable()
+      for id in try self.catalog.pending() { self.after { self.scheduler.add(id) } }
+    }
+    do throws(CatalogError) {
+      if let reader = try CatalogReader(folder: parts.settings.catalogFolder) {
+        try parts.index.load(reader, count: try reader.summary().assets)
+      }
+    } catch {
+      parts.problems.report(.error, "What stands in .thumbs cannot be loaded. \(error)")
+    }
+    parts.index.flush()
+    dispatch()
+  }
+
+  /// Runs one transaction and then what it left to be done. A full or failing disk is waited for; a damaged database is replaced.
+  /// - Returns: false when it could not be done; the pipeline ends, or a scan finds it again.
+  func commit(_ body: () throws(CatalogError) -> Void) -> Bool {
+    var pause = Clock.seconds(0.25)
+    while true {
+      steps = []
+      do throws(CatalogError) {
+        try catalog.transaction(body)
+        parts.problems.end(.catalog, "The catalog can be written again.")
+        let done = steps
+        steps = []
+        for step in done { step() }
+        parts.index.flush()
+        return true
+      } catch {
+        steps = []
+        if error.isCorrupt {
+          if !rebuild(error) { return false }
+          continue
+        }
+        parts.problems.begin(.catalog, .error, "The catalog cannot be written; changes wait. \(error)")
+        // On the way out nobody waits any longer: the scan of the next start finds what was not written.
+        if parts.inbox.rest(until: Clock.now() + pause) {
+          isStopping = true
+          return false
+        }
+        pause = min(Clock.seconds(30), pause * 2)
+      }
+    }
+  }
+
+  /// Keeps the damaged database, begins a new one and has it filled by a scan.
+  /// - Returns: false when there can be none.
+  private func rebuild(_ why: CatalogError) -> Bool {
+    let problems = parts.problems
+    do throws(CatalogError) {
+      catalog = try catalog.replaced { kept in
+        problems.report(.error, "The catalog is damaged (\(why)). It is kept as \(kept); a new one is being built.")
+      }
+    } catch {
+      problems.begin(.catalog, .error, "The catalog is damaged and no new one can be made. \(error)")
+      return !parts.inbox.rest(until: Clock.now() + Clock.seconds(5))
+    }
+    scheduler.clear()
+    parts.index.clear()
+    parts.scanner.request()
+    return true
+  }
+
+  // MARK: - Jobs
+
+  /// Hands out as many jobs as there is room for.
+  func dispatch() {
+    while true {
+      var picked: [Int64] = []
+      let now = Clock.now()
+      while let id = scheduler.next(now: now) { picked.append(id) }
+      if picked.isEmpty { return }
+      var tickets: [Ticket] = []
+      let isDone = commit { () throws(CatalogError) in
+        tickets = []
+        for id in picked {
+          if let ticket = try self.ticket(for: id) {
+            tickets.append(ticket)
+          } else {
+            self.after { self.scheduler.finish(id) }
+          }
+        }
+      }
+      guard isDone else {
+        for id in picked {
+          scheduler.finish(id)
+          scheduler.add(id)
+        }
+        return
+      }
+      parts.pool.add(tickets, first: false)
+    }
+  }
+
+  private func ticket(for id: Int64) throws(CatalogError) -> Ticket? {
+    guard let asset = try catalog.asset(id: id), asset.state == .pending else { return nil }
+    // Its last writer's going brings it back.
+    if parts.settings.isBeingWritten(asset.file) { return nil }
+    if asset.attempts >= Writer.mostAttempts {
+      try giveUp(asset, "It was being looked at \(asset.attempts) times when sharefs was ended.")
+      return nil
+    }
+    let places = try catalog.places(of: id)
+    try catalog.begin(id)
+    nextJob += 1
+    return Ticket(number: nextJob, asset: id, version: asset.version, file: asset.file, places: places)
+  }
+}

@@ -1,0 +1,170 @@
+import CLinux
+import Fuse
+import Glibc
+import Posix
+
+extension Files {
+  /// chmod, chown, utimens, truncate.
+  func change(_ request: consuming Request, _ node: NodeID, _ change: AttributeChange, handle: UInt64?) {
+    do throws(Errno) {
+      let node = try table.find(node)
+      let caller = request.caller
+      if let size = change.size {
+        try streams.changingContent(node) { () throws(Errno) in
+          try cut(node, to: size, handle: handle)
+          // The kernel asks for these together with a cut; they are part of it.
+          try apply(change, to: node, for: caller)
+        }
+      } else if !change.isEmpty {
+        try streams.changingMetadata(node, setsTimes: change.modified != nil) { () throws(Errno) in
+          try apply(change, to: node, for: caller)
+        }
+      }
+      request.attributes(shown(try node.status()), lifetime: settings.lifetime)
+    } catch {
+      request.fail(error)
+    }
+  }
+
+  private func cut(_ node: Node, to size: Int64, handle: UInt64?) throws(Errno) {
+    if let handle, OpenFile.at(handle).isWriter {
+      let file = try OpenFile.at(handle).file()
+      try check { ftruncate(file.raw, off_t(size)) }
+    } else {
+      try unsafe FileName.ofDescriptor(node.descriptor.raw).withCString { path throws(Errno) in
+        _ = try check { unsafe truncate(path, off_t(size)) }
+      }
+    }
+  }
+
+  private func apply(_ change: AttributeChange, to node: Node, for caller: Caller) throws(Errno) {
+    let raw = node.descriptor.raw
+    if change.user != nil || change.group != nil {
+      // -1 is "as it is".
+      try check { unsafe fchownat(raw, "", change.user ?? .max, change.group ?? .max, AT_EMPTY_PATH) }
+    }
+    if let mode = change.mode {
+      guard node.kind != .link else { throw .notSupported }
+      try Credentials.keepingSetID(for: caller) { () throws(Errno) in
+        try unsafe FileName.ofDescriptor(raw).withCString { path throws(Errno) in
+          _ = try check { unsafe chmod(path, mode) }
+        }
+      }
+    }
+    if change.accessed != nil || change.modified != nil {
+      var times = (time(change.accessed), time(change.modified))
+      try unsafe withUnsafePointer(to: &times) { times throws(Errno) in
+        try unsafe times.withMemoryRebound(to: timespec.self, capacity: 2) { times throws(Errno) in
+          if node.kind == .link {
+            _ = try check { unsafe utimensat(raw, "", times, AT_EMPTY_PATH) }
+          } else {
+            try unsafe FileName.ofDescriptor(raw).withCString { path throws(Errno) in
+              _ = try check { unsafe utimensat(AT_FDCWD, path, times, 0) }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// `UTIME_NOW` and `UTIME_OMIT`, macros in C.
+  private func time(_ change: AttributeChange.TimeChange?) -> timespec {
+    switch change {
+    case .now: timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1)
+    case .to(let seconds, let nanoseconds): timespec(tv_sec: seconds, tv_nsec: nanoseconds)
+    case nil: timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
+    }
+  }
+
+  func attribute(_ request: consuming Request, of node: NodeID, _ name: FileName, size: Int) {
+    do throws(Errno) {
+      let raw = try extended(node).descriptor.raw
+      let room = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+      defer { unsafe room.deallocate() }
+      let count = try unsafe Attributes.get(raw, name, into: room)
+      if size == 0 {
+        request.attributeSize(count)
+      } else {
+        unsafe request.bytes(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      }
+    } catch {
+      request.fail(error)
+    }
+  }
+
+  func attributeNames(_ request: consuming Request, of node: NodeID, size: Int) {
+    do throws(Errno) {
+      let raw = try extended(node).descriptor.raw
+      let room = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+      defer { unsafe room.deallocate() }
+      let count = try unsafe Attributes.list(raw, into: room)
+      if size == 0 {
+        request.attributeSize(count)
+      } else {
+        unsafe request.bytes(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      }
+    } catch {
+      request.fail(error)
+    }
+  }
+
+  func setAttribute(
+    _ request: consuming Request, of node: NodeID, _ name: FileName, _ value: UnsafeRawBufferPointer, flags: CInt
+  ) {
+    do throws(Errno) {
+      let node = try extended(node)
+      try streams.changingMetadata(node) { () throws(Errno) in
+        try unsafe Attributes.set(node.descriptor.raw, name, value, flags: flags)
+      }
+      request.done()
+    } catch {
+      request.fail(error)
+    }
+  }
+
+  func removeAttribute(_ request: consuming Request, of node: NodeID, _ name: FileName) {
+    do throws(Errno) {
+      let node = try extended(node)
+      try streams.changingMetadata(node) { () throws(Errno) in try Attributes.remove(node.descriptor.raw, name) }
+      request.done()
+    } catch {
+      request.fail(error)
+    }
+  }
+
+  /// Only what a path through /proc can reach has extended attributes here: not a symbolic link.
+  private func extended(_ node: NodeID) throws(Errno) -> Node {
+    let node = try table.find(node)
+    guard node.kind != .link else { throw .notSupported }
+    return node
+  }
+
+  func control(
+    _ request: consuming Request, _ node: NodeID, handle: UInt64, command: UInt32, _ bytes: UnsafeRawBufferPointer,
+    room: Int
+  ) {
+    // FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_IOC_FSGETXATTR, FS_IOC_FSSETXATTR: what lsattr(1), chattr(1) and project quotas ask.
+    let known: [UInt32: (size: Int, sets: Bool)] = [
+      0x8008_6601: (4, false), 0x4008_6602: (4, true), 0x801c_581f: (28, false), 0x401c_5820: (28, true),
+    ]
+    do throws(Errno) {
+      guard let (size, sets) = known[command] else { throw .noTerminal }
+      let node = try table.find(node)
+      guard node.kind == .regular || node.kind == .folder else { throw .noTerminal }
+      let file = try Descriptor.reopen(node.descriptor.raw, O_RDONLY | O_NONBLOCK)
+      var words = [UInt8](repeating: 0, count: 32)
+      let given = unsafe Array(bytes.prefix(size))
+      words.replaceSubrange(0..<given.count, with: given)
+      let raw = file.raw
+      let ask = { () throws(Errno) in
+        try unsafe words.withUnsafeMutableBufferPointer { words throws(Errno) in
+          try check { unsafe clinux_ioctl(raw, UInt(command), words.baseAddress) }
+        }
+      }
+      let result = sets ? try streams.changingMetadata(node) { () throws(Errno) in try ask() } : try ask()
+      request.control(result, sets ? [] : Array(words.prefix(min(size, max(room, 4)))))
+    } catch {
+      request.fail(error)
+    }
+  }
+}

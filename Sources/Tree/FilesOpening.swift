@@ -1,0 +1,168 @@
+import CLinux
+import Contracts
+import Fuse
+import Glibc
+import Posix
+import Synchronization
+
+// Opening and releasing documents. Only the session's own thread comes here, so the counts need no order among themselves; the locks
+// are for those who look.
+extension Files {
+  func create(_ request: consuming Request, in parent: NodeID, _ name: FileName, mode: mode_t, flags: CInt) {
+    do throws(Errno) {
+      try refuseViewName(name, in: parent)
+      let folder = try table.find(parent)
+      var made: SharedDescriptor?
+      do throws(Errno) {
+        made = try makeDocument(in: folder, name, mode: mode, flags: flags, as: request.caller)
+      } catch .exists where flags & O_EXCL == 0 {
+        // In the two-folder form somebody may have made it in the source meanwhile.
+        let (node, status) = try hold(in: folder, name)
+        do throws(Errno) {
+          let file = try open(node, flags: flags)
+          finishCreate(request, node, status, file)
+        } catch {
+          release(node.id, count: 1)
+          throw error
+        }
+        return
+      }
+      let (node, status) = try hold(in: folder, name)
+      do throws(Errno) {
+        let file = try open(node, flags: flags, made: made, isNew: true)
+        finishCreate(request, node, status, file)
+      } catch {
+        release(node.id, count: 1)
+        throw error
+      }
+    } catch {
+      request.fail(error)
+    }
+  }
+
+  private func finishCreate(_ request: consuming Request, _ node: Node, _ status: FileStatus, _ file: OpenFile) {
+    let handle = file.handle()
+    if !request.created(entry(node, status), reply(file, handle)) {
+      closed(handle)
+      release(node.id, count: 1)
+    }
+  }
+
+  /// - Returns: a descriptor with the rights asked for, where data goes through us: a file without any permission can still be
+  ///   written by who made it.
+  private func makeDocument(
+    in folder: Node, _ name: FileName, mode: mode_t, flags: CInt, as caller: Caller
+  ) throws(Errno) -> SharedDescriptor? {
+    let passes = passesThrough
+    return try Credentials.acting(as: caller) { () throws(Errno) -> SharedDescriptor? in
+      if passes {
+        try unsafe name.withCString { name throws(Errno) in
+          _ = try check { unsafe mknodat(folder.descriptor.raw, name, S_IFREG | mode & 0o7777, 0) }
+        }
+        return nil
+      }
+      let flags = OpenFile.reopening(flags) | O_CREAT | O_EXCL | O_NOFOLLOW
+      return SharedDescriptor(try Descriptor.open(at: folder.descriptor.raw, name, flags, mode: mode & 0o7777))
+    }
+  }
+
+  func open(_ request: consuming Request, _ node: NodeID, flags: CInt) {
+    do throws(Errno) {
+      let file = try open(try table.find(node), flags: flags)
+      let handle = file.handle()
+      request.opened(reply(file, handle))
+    } catch {
+      request.fail(error)
+    }
+  }
+
+  private func reply(_ file: OpenFile, _ handle: UInt64) -> OpenReply {
+    if file.isPassthrough, let number = file.node.backing.withLock({ $0.number }) {
+      return OpenReply(handle: handle, flags: .passthrough, backing: number)
+    }
+    // Pages stay valid where nothing can write but through us; mixed with passthrough, something can.
+    return OpenReply(handle: handle, flags: settings.isExclusive && !passesThrough ? .keepCache : [])
+  }
+
+  private func open(
+    _ node: Node, flags: CInt, made: SharedDescriptor? = nil, isNew: Bool = false
+  ) throws(Errno) -> OpenFile {
+    let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+    var before: FileStatus?
+    if isWriter && !isNew {
+      let status = try node.status()
+      // Under passthrough the kernel asks nobody whether a file with these attributes may be opened so.
+      if status.isImmutable || (status.isAppendOnly && (flags & O_APPEND == 0 || flags & O_TRUNC != 0)) {
+        throw .notPermitted
+      }
+      before = status
+    }
+    let isPassthrough = try attach(node)
+    if isWriter {
+      streams.begin(node, before: isNew ? nil : before, mayBeMapped: isPassthrough && flags & O_ACCMODE == O_RDWR)
+    }
+    do throws(Errno) {
+      var descriptor = made
+      if flags & O_TRUNC != 0 && !isNew {
+        try unsafe FileName.ofDescriptor(node.descriptor.raw).withCString { path throws(Errno) in
+          _ = try check { unsafe truncate(path, 0) }
+        }
+      }
+      if !isPassthrough && descriptor == nil {
+        descriptor = SharedDescriptor(try Descriptor.reopen(node.descriptor.raw, OpenFile.reopening(flags)))
+      }
+      return OpenFile(
+        node: node, flags: flags, isPassthrough: isPassthrough, isWriter: isWriter, descriptor: descriptor)
+    } catch {
+      if isWriter { streams.end(node) }
+      detach(node)
+      throw error
+    }
+  }
+
+  func release(_ request: consuming Request, _ node: NodeID, handle: UInt64) {
+    // Counted before it is answered, and before any later request is looked at.
+    closed(handle)
+    request.done()
+  }
+
+  private func closed(_ handle: UInt64) {
+    let file = OpenFile.take(handle)
+    file.close()
+    detach(file.node)
+    if file.isWriter { streams.end(file.node) }
+  }
+
+  private var passesThrough: Bool { session.withLock { $0?.hasPassthrough ?? false } }
+
+  /// Counts one more open and decides how its data goes: as that of the inode's other handles, else by passthrough where the kernel lets us.
+  private func attach(_ node: Node) throws(Errno) -> Bool {
+    let (isFirst, isPassthrough) = node.backing.withLock { backing in
+      backing.opens += 1
+      return (backing.opens == 1, backing.number != nil)
+    }
+    guard isFirst, node.kind == .regular, let session = session.withLock({ $0 }), session.hasPassthrough else {
+      return isPassthrough
+    }
+    do throws(Errno) {
+      let number = try session.openBacking(node.descriptor.raw)
+      node.backing.withLock { $0.number = number }
+      return true
+    } catch {
+      // Not privileged, or a file system that is itself such a layer: the data goes through us, and status says why.
+      passthroughError.withLock { $0 = error }
+      return false
+    }
+  }
+
+  private func detach(_ node: Node) {
+    let number: Int32? = node.backing.withLock { backing in
+      backing.opens -= 1
+      guard backing.opens == 0 else { return nil }
+      defer { backing.number = nil }
+      return backing.number
+    }
+    guard let number, let session = session.withLock({ $0 }) else { return }
+    do throws(Errno) { try session.closeBacking(number) } catch { passthroughError.withLock { $0 = error } }
+  }
+}

@@ -1,0 +1,108 @@
+import CLinux
+import Glibc
+import Posix
+import Synchronization
+
+/// Under passthrough a writable mapping holds the backing file and may be stored into after RELEASE: whether one lives is asked of
+/// the kernel by a read lease, which is only given when nobody has the file open for writing; its end is told by inotify.
+final class MappingWatch: Sendable {
+  private let notifications: Descriptor
+  private let wakeUp: Descriptor
+  private let waiting = Mutex<[CInt: Wait]>([:])
+  /// How many wait: a look costs nothing while nobody does.
+  private let count = Atomic<Int>(0)
+  private let thread = Mutex<Thread?>(nil)
+  private let isStopping = Atomic<Bool>(false)
+
+  private struct Wait {
+    let node: Node
+    let body: @Sendable () -> Void
+  }
+
+  init() throws(Errno) {
+    notifications = Descriptor(owning: try check { inotify_init1(CInt(IN_CLOEXEC)) })
+    wakeUp = Descriptor(owning: try check { eventfd(0, CInt(EFD_CLOEXEC)) })
+    // A lease that is broken the moment after it was given sends SIGIO.
+    Signals.ignore(SIGIO)
+    thread.withLock { thread in thread = Thread("sharefs-mapping") { [self] in run() } }
+  }
+
+  /// Whether somebody still has the file open for writing, which after the last RELEASE can only be a mapping.
+  /// Where the file system gives no leases, nobody can tell; then a mapping counts as gone.
+  func isMappedWritable(_ node: Node) -> Bool {
+    guard let file = try? Descriptor.reopen(node.descriptor.raw, O_RDONLY | O_NONBLOCK) else { return false }
+    let given = clinux_fcntl(file.raw, F_SETLEASE, Int(F_RDLCK))
+    let error = Errno.last
+    if given == 0 { _ = clinux_fcntl(file.raw, F_SETLEASE, Int(F_UNLCK)) }
+    return given != 0 && error == .again
+  }
+
+  /// Calls `body` from the watching thread when no writable mapping lives any more.
+  func wait(for node: Node, _ body: @escaping @Sendable () -> Void) {
+    let path = FileName.ofDescriptor(node.descriptor.raw)
+    let watch = unsafe path.withCString { path in
+      unsafe inotify_add_watch(notifications.raw, path, UInt32(IN_CLOSE_WRITE))
+    }
+    guard watch >= 0 else {
+      // No watch to be had (the user's limit): the document counts as finished now rather than never.
+      body()
+      return
+    }
+    waiting.withLock { $0[watch] = Wait(node: node, body: body) }
+    count.add(1, ordering: .acquiringAndReleasing)
+    // It may have ended between the question and the watch.
+    if !isMappedWritable(node) { ended(watch) }
+  }
+
+  /// Asks about each document that is waited for, now.
+  func lookAgain() {
+    guard count.load(ordering: .acquiring) > 0 else { return }
+    for (watch, wait) in waiting.withLock({ $0 }) where !isMappedWritable(wait.node) { ended(watch) }
+  }
+
+  func stop() {
+    isStopping.store(true, ordering: .releasing)
+    try? wakeUp.write([1, 0, 0, 0, 0, 0, 0, 0])
+    let thread = thread.withLock { thread in
+      defer { thread = nil }
+      return thread
+    }
+    thread?.join()
+  }
+
+  private func ended(_ watch: CInt) {
+    guard let wait = waiting.withLock({ $0.removeValue(forKey: watch) }) else { return }
+    count.subtract(1, ordering: .acquiringAndReleasing)
+    _ = inotify_rm_watch(notifications.raw, watch)
+    wait.body()
+  }
+
+  private func run() {
+    while true {
+      var polled = [
+        pollfd(fd: notifications.raw, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: wakeUp.raw, events: Int16(POLLIN), revents: 0),
+      ]
+      unsafe poll(&polled, 2, -1)
+      if isStopping.load(ordering: .acquiring) { return }
+      guard polled[0].revents != 0 else { continue }
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      let raw = notifications.raw
+      let count = unsafe read(raw, &buffer, buffer.count)
+      var position = 0
+      // struct inotify_event: wd s32, mask u32, cookie u32, len u32, name.
+      while position + 16 <= count {
+        let start = position
+        let (watch, length) = unsafe buffer.withUnsafeBytes { bytes in
+          unsafe (
+            bytes.loadUnaligned(fromByteOffset: start, as: Int32.self),
+            Int(bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
+          )
+        }
+        position += 16 + length
+        let node = waiting.withLock { $0[watch]?.node }
+        if let node, !isMappedWritable(node) { ended(watch) }
+      }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import Contracts
+public import Posix
+
+/// How a share's tree is served.
+public struct TreeSettings: Sendable {
+  /// Nothing can change the backing folder but through the mount.
+  public var isExclusive: Bool
+  public var thumbs: Thumbs
+  /// Where the mount is seen, for what the daemon does through it (see `Announcer`).
+  public var mountpoint: FileName
+
+  public enum Thumbs: Hashable, Sendable {
+    /// Shown in the share's root.
+    case listed
+    /// Can be opened by who knows the name.
+    case hidden
+    case off
+  }
+
+  public init(isExclusive: Bool, thumbs: Thumbs, mountpoint: FileName) {
+    self.isExclusive = isExclusive
+    self.thumbs = thumbs
+    self.mountpoint = mountpoint
+  }
+
+  /// Seconds for which the kernel may believe names and attributes: for ever where nothing changes behind its back.
+  var lifetime: Double { isExclusive ? 86400 : 1 }
+  /// Seconds for which it may believe that there is no such name.
+  var lifetimeOfAbsence: Double { isExclusive ? 86400 : 0 }
+}

@@ -1,0 +1,131 @@
+import CLinux
+import Contracts
+import Fuse
+import Posix
+import Synchronization
+
+/// Makes known to watchers (inotify, an open file manager window) what comes, changes and goes in the view.
+///
+/// What a FUSE daemon changes by itself raises no event; what is done through the mount does. So a thread of ours makes, touches and removes the
+/// entry through the mount, where the view knows the thread and answers as if it had just been so. Nobody who answers requests ever waits for
+/// this thread.
+final class Announcer: Sendable {
+  enum Kind: Sendable {
+    case appears, changes, vanishes
+  }
+
+  struct Action: Sendable {
+    let kind: Kind
+    let folder: SharePath
+    let name: FileName
+    /// The real folder.
+    let key: NodeKey
+  }
+
+  private struct State {
+    var waiting: [Action] = []
+    var isStopping = false
+  }
+
+  /// More than these wait only when a whole share is catalogued at once; then an open window is told of the latest when it looks again.
+  private static let most = 65536
+
+  private let mountpoint: FileName
+  private let view: FileName
+  private let waits: FolderWaits
+  private let state = Monitor(State())
+  private let acting = Mutex<Action?>(nil)
+  private let threadID = Atomic<pid_t>(0)
+  private let thread = Mutex<Thread?>(nil)
+
+  init(mountpoint: FileName, view: FileName, waits: FolderWaits) {
+    self.mountpoint = mountpoint
+    self.view = view
+    self.waits = waits
+  }
+
+  func start() {
+    thread.withLock { thread in thread = Thread("sharefs-herald") { [self] in run() } }
+  }
+
+  func stop() {
+    state.change { $0.isStopping = true }
+    thread.withLock { thread in
+      defer { thread = nil }
+      return thread
+    }?.join()
+  }
+
+  func announce(_ action: Action) {
+    state.change { state in if state.waiting.count < Announcer.most { state.waiting.append(action) } }
+  }
+
+  /// What is being announced of this name, when it is the announcing thread that asks.
+  func current(for thread: pid_t, in folder: NodeKey, _ name: FileName) -> Kind? {
+    guard thread == threadID.load(ordering: .acquiring) else { return nil }
+    return acting.withLock { action in
+      guard let action, action.key == folder, action.name == name else { return nil }
+      return action.kind
+    }
+  }
+
+  private func run() {
+    threadID.store(Thread.currentID, ordering: .releasing)
+    // What lies under the mount is another device: after an unmount nothing of the user's is touched.
+    guard let mount = try? FileStatus.of(mountpoint, in: AT_FDCWD).device else { return }
+    while true {
+      let action: Action?? = state.wait { state in
+        if state.isStopping { return .some(nil) }
+        return state.waiting.isEmpty ? nil : .some(state.waiting.removeFirst())
+      }
+      guard let action = action ?? nil else { return }
+      waits.waitUntilNone(action.key, deadline: Clock.now() + Clock.seconds(10))
+      acting.withLock { $0 = action }
+      // A failure means that the entry has moved on, or the mount has gone: there is nothing to make known then.
+      try? perform(action, on: mount)
+      acting.withLock { $0 = nil }
+    }
+  }
+
+  private func perform(_ action: Action, on mount: UInt64) throws(Errno) {
+    var path = Array(mountpoint.bytes) + [UInt8(ascii: "/")] + view.bytes
+    if !action.folder.isRoot { path += [UInt8(ascii: "/")] + action.folder.bytes }
+    let folder = try Descriptor.open(FileName(path), CInt(O_PATH) | O_DIRECTORY | O_NOFOLLOW)
+    guard try folder.status().device == mount else { return }
+    try unsafe action.name.withCString { name throws(Errno) in
+      switch action.kind {
+      case .appears: _ = try check { unsafe mknodat(folder.raw, name, mode_t(S_IFREG) | 0o644, 0) }
+      case .changes: _ = try check { unsafe utimensat(folder.raw, name, nil, AT_SYMLINK_NOFOLLOW) }
+      case .vanishes: _ = try check { unsafe unlinkat(folder.raw, name, 0) }
+      }
+    }
+  }
+}
+
+extension Thumbs: ProjectionObserver {
+  func pictureChanged(of document: Document, old: Picture?, new: Picture?) {
+    guard let name = document.path.name, let parent = document.path.parent,
+      !TemporaryNames.contains(document.path), let folder = real(parent)
+    else { return }
+    guard let thumb = try? thumbName(of: name, in: folder) else { return }
+    let kind: Announcer.Kind = new == nil ? .vanishes : old == nil ? .appears : .changes
+    announcer.announce(Announcer.Action(kind: kind, folder: parent, name: thumb, key: folder.key))
+    releaseReal(folder)
+  }
+
+  /// The real folder at a path, held; nil when there is none any more.
+  private func real(_ path: SharePath) -> Node? {
+    guard let files = files.withLock({ $0 }), var node = table.hold(root.key) else { return nil }
+    for name in path.components {
+      let next = try? files.hold(in: node, name).0
+      releaseReal(node)
+      guard let next else { return nil }
+      guard next.kind == .folder else {
+        releaseReal(next)
+        return nil
+      }
+      node = next
+    }
+    return node
+  }
+}

@@ -1,0 +1,58 @@
+import Fuse
+import Posix
+import Synchronization
+
+/// Entries of the view that somebody deleted: they stay away for a while, so that whoever deletes a tree finds it gone, and then are
+/// back.
+final class HiddenNames: Sendable {
+  /// An entry by its real folder and its name in the view.
+  struct Key: Hashable, Sendable {
+    let folder: NodeKey
+    let name: FileName
+  }
+
+  /// As long as a slow deletion of a large tree takes between looking and looking again.
+  static let duration = Clock.seconds(10)
+
+  /// Until when, by entry; nil is the view's root.
+  private let deadlines = Mutex<[Key?: Clock.Instant]>([:])
+
+  func hide(_ key: Key?) {
+    let now = Clock.now()
+    deadlines.withLock { deadlines in
+      if deadlines.count > 1024 && deadlines.count & 1023 == 0 { deadlines = deadlines.filter { $0.value > now } }
+      deadlines[key] = now + HiddenNames.duration
+    }
+  }
+
+  func hides(_ key: Key?) -> Bool {
+    deadlines.withLock { deadlines in
+      // Nothing hidden, the usual case, costs no clock.
+      if deadlines.isEmpty { return false }
+      guard let deadline = deadlines[key] else { return false }
+      if deadline > Clock.now() { return true }
+      deadlines[key] = nil
+      return false
+    }
+  }
+}
+
+/// How many lookups wait for a picture in each folder of the view. While one does, the kernel holds the folder; whoever wants to change it
+/// (the announcer) would wait, and everybody else behind it.
+final class FolderWaits: Sendable {
+  private let counts = Monitor<[NodeKey: Int]>([:])
+
+  func begin(_ folder: NodeKey) { counts.withLock { $0[folder, default: 0] += 1 } }
+
+  func end(_ folder: NodeKey) {
+    counts.change { counts in
+      let left = (counts[folder] ?? 1) - 1
+      counts[folder] = left > 0 ? left : nil
+    }
+  }
+
+  /// Waits until nobody does, or the time has come.
+  func waitUntilNone(_ folder: NodeKey, deadline: Clock.Instant) {
+    _ = counts.wait(until: deadline) { $0[folder] == nil ? true : nil }
+  }
+}

@@ -1,0 +1,170 @@
+import CLinux
+import Contracts
+import Fuse
+import Posix
+import Synchronization
+
+/// What is known of one document's write stream: from the first open for writing to the end of the last one.
+struct StreamState {
+  /// Open handles that may write.
+  var writers = 0
+  /// Whether the stream goes on: while there are writers, and after the last one while a writable mapping lives.
+  var isOpen = false
+  /// Whether a handle of this stream could be mapped writable past its own release.
+  var mayBeMapped = false
+  /// Whether it is being waited for such a mapping.
+  var isWatched = false
+  /// The stamp that the content must still have to count as unchanged; moved along by changes of metadata.
+  var baseline: ContentStamp?
+  /// The stamp at the stream's start, to see whether anything is to be told at all.
+  var first: ContentStamp?
+  /// The content is known to have changed, or the document has come to its first real name meanwhile.
+  var isChanged = false
+}
+
+/// Tells when a document's last writer has gone, and whether its content changed.
+///
+/// Called in the order in which requests leave the kernel. Nothing here waits: a mapping that lives on is watched by a thread of
+/// its own. No lock is held over a system call or over a call to `settled`.
+final class WriteStreams: Sendable {
+  private let settled: any Settled
+  private let table: NodeTable
+  private let watch: MappingWatch?
+
+  /// - Parameter passthrough: whether a mapping may outlive RELEASE at all.
+  init(table: NodeTable, settled: any Settled, watch: MappingWatch?) {
+    self.table = table
+    self.settled = settled
+    self.watch = watch
+  }
+
+  /// A handle that may write is about to be opened.
+  /// - Parameters:
+  ///   - before: the status before anything that the open itself changes; nil for a document that it created.
+  func begin(_ node: Node, before: FileStatus?, mayBeMapped: Bool) {
+    let isFirst = node.stream.withLock { stream in
+      stream.writers += 1
+      if mayBeMapped { stream.mayBeMapped = true }
+      if stream.isOpen { return false }
+      stream.isOpen = true
+      stream.baseline = before?.stamp
+      stream.first = before?.stamp
+      stream.isChanged = before == nil
+      return true
+    }
+    if isFirst, let path = node.path { settled.take(.started(Document(file: node.file, path: path))) }
+  }
+
+  /// A handle that may write was released, or was not opened after all.
+  func end(_ node: Node) {
+    let (isLast, mayBeMapped) = node.stream.withLock { stream in
+      stream.writers -= 1
+      return (stream.writers == 0, stream.mayBeMapped)
+    }
+    guard isLast else { return }
+    if mayBeMapped, let watch, watch.isMappedWritable(node) {
+      let isNew = node.stream.withLock { stream in
+        defer { stream.isWatched = true }
+        return !stream.isWatched
+      }
+      // The kernel may forget the inode while only the mapping of the backing file lives: it is held for it.
+      if isNew, table.hold(node.key) != nil { watch.wait(for: node) { [self] in mappingEnded(node) } }
+      return
+    }
+    finish(node)
+  }
+
+  /// Asks once more about all documents that wait for the end of a mapping: the kernel drops the backing file a moment after it has queued
+  /// the RELEASE, and whoever asks after close() must find it done.
+  func lookAgain() { watch?.lookAgain() }
+
+  /// Whether a document is being written now, by the inode's numbers.
+  func isBeingWritten(_ key: NodeKey) -> Bool { table.find(key)?.stream.withLock { $0.isOpen } ?? false }
+
+  func writers(of key: NodeKey) -> Int { table.find(key)?.stream.withLock { $0.writers } ?? 0 }
+
+  /// Does something that changes a node's change time but not its content, and sees to it that the stream does not take it for a
+  /// change of content (and does not lose one).
+  /// - Parameter setsTimes: whether the modification time is set by it, so that it tells nothing.
+  func changingMetadata<Result>(
+    _ node: Node, setsTimes: Bool = false, _ body: () throws(Errno) -> Result
+  ) throws(Errno) -> Result {
+    guard node.kind == .regular else { return try body() }
+    let isOpen = node.stream.withLock { $0.isOpen }
+    let before = isOpen ? try node.status().stamp : nil
+    let result = try body()
+    let after = try node.status().stamp
+    let isStillOpen = node.stream.withLock { stream in
+      if stream.isOpen {
+        if before != stream.baseline { stream.isChanged = true }
+        // A write from elsewhere, between the two looks.
+        if let before, !setsTimes, after.modified != before.modified { stream.isChanged = true }
+        stream.baseline = after
+      }
+      return stream.isOpen
+    }
+    if !isStillOpen { settled.take(.touched(node.file, after)) }
+    return result
+  }
+
+  /// Does something that changes the content without a handle of its own, such as truncate(2).
+  func changingContent<Result>(_ node: Node, _ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+    let before = try node.status().stamp
+    let result = try body()
+    let after = try node.status().stamp
+    let isOpen = node.stream.withLock { stream in
+      if stream.isOpen && after != before { stream.isChanged = true }
+      return stream.isOpen
+    }
+    if !isOpen, let path = node.path {
+      let document = Document(file: node.file, path: path)
+      if after.size != before.size {
+        settled.take(.settled(document, after))
+      } else if after != before {
+        settled.take(.touched(node.file, after))
+      }
+    }
+    return result
+  }
+
+  /// A finished document got its first real name (renamed or linked from a temporary one, or from none).
+  func cameToName(_ node: Node) {
+    guard node.kind == .regular, let stamp = try? node.status().stamp else { return }
+    let isOpen = node.stream.withLock { stream in
+      if stream.isOpen { stream.isChanged = true }
+      return stream.isOpen
+    }
+    if !isOpen, let path = node.path { settled.take(.settled(Document(file: node.file, path: path), stamp)) }
+  }
+
+  private func mappingEnded(_ node: Node) {
+    let isOver = node.stream.withLock { stream in
+      stream.isWatched = false
+      return stream.isOpen && stream.writers == 0
+    }
+    if isOver { finish(node) }
+    _ = table.release(node.id, count: 1)
+  }
+
+  private func finish(_ node: Node) {
+    // A descriptor of the inode is at hand, so this fails only on a broken disk; then the document is looked at again.
+    let after = try? node.status().stamp
+    let outcome: (isChanged: Bool, wasTouched: Bool)? = node.stream.withLock { stream in
+      // A new writer may have come meanwhile (for the watching thread): the stream goes on.
+      guard stream.isOpen, stream.writers == 0, !stream.isWatched else { return nil }
+      let isChanged = stream.isChanged || after != stream.baseline
+      let wasTouched = after != stream.first
+      stream = StreamState()
+      return (isChanged, wasTouched)
+    }
+    guard let outcome, let path = node.path else { return }
+    let document = Document(file: node.file, path: path)
+    guard outcome.isChanged else {
+      if outcome.wasTouched, let after { settled.take(.touched(node.file, after)) }
+      settled.take(.unchanged(document))
+      return
+    }
+    let unreadable = ContentStamp(size: -1, modified: FileTime(nanoseconds: 0), changed: FileTime(nanoseconds: 0))
+    settled.take(.settled(document, after ?? unreadable))
+  }
+}
