@@ -60,7 +60,7 @@ let package = Package(
     tests("CatalogTests", ["Catalog", "Contracts", "Posix"]),
     tests("PipelineTests", ["Pipeline", "Catalog", "Contracts", "Posix", "sharefs-worker"]),
     tests("TreeTests", ["Tree", "Fuse", "Contracts", "Posix"]),
-    tests("MountTests", ["Posix", "sharefs", "sharefs-worker"]),
+    tests("MountTests", ["Control", "Posix", "sharefs", "sharefs-worker"]),
     .testTarget(
       name: "CommandTests", dependencies: ["sharefs", "sharefs-worker", "Catalog", "Control", "Contracts", "Posix"],
       exclude: ["Snapshots"], cSettings: gnu, swiftSettings: strict),
