@@ -7,15 +7,18 @@ import Testing
 
 /// The built worker, driven as the daemon drives it.
 @Suite(.timeLimit(.minutes(1))) struct WorkerTests {
-  /// A worker that has said that it is ready.
-  private static func withWorker(_ body: (borrowing Channel, pid_t) throws -> Void) throws -> Child.Ending {
+  private static func program() throws -> FileName {
     var path = [CChar](repeating: 0, count: 4096)
     let length = unsafe readlink("/proc/self/exe", &path, path.count)
     let own = path[..<length].map { UInt8(bitPattern: $0) }
     // Built binaries stand beside the tests.
     let folder = try #require(own.lastIndex(of: UInt8(ascii: "/")))
-    let program = FileName(own[...folder] + Array("sharefs-worker".utf8))
+    return FileName(own[...folder] + Array("sharefs-worker".utf8))
+  }
 
+  /// A worker that has said that it is ready.
+  private static func withWorker(_ body: (borrowing Channel, pid_t) throws -> Void) throws -> Child.Ending {
+    let program = try program()
     var ours: CInt = -1
     var theirs: CInt = -1
     try Channel.pair { ours1, theirs1 throws(Errno) in
@@ -99,6 +102,14 @@ import Testing
       #expect(after == nil)
     }
     #expect(ending == .exited(1))
+  }
+
+  @Test func startedByHandItSaysWhatItIs() throws {
+    let words = try Descriptor.memory("words")
+    let program = try Self.program()
+    #expect(try Child.spawn(program, [program], descriptors: [2: words.raw]).wait() == .exited(1))
+    let text = String(decoding: try words.readAll(limit: 4096), as: UTF8.self)
+    #expect(text == "sharefs-worker: it is started by sharefs, with a channel as descriptor 3\n")
   }
 
   @Test func deathIsSeenAtTheOtherEnd() throws {
