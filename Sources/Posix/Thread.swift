@@ -17,6 +17,9 @@ public final class Thread: Sendable {
   /// Waits for its end; once only.
   public func join() { pthread_join(handle, nil) }
 
+  /// Lets it go: nobody will wait for its end.
+  public func detach() { pthread_detach(handle) }
+
   public static var currentID: pid_t { clinux_thread_id() }
 }
 
