@@ -13,7 +13,6 @@ public final class Pipeline: Settled, Projection {
     /// Until the writer thread has taken it.
     var catalog: Catalog?
     var threads: (writer: Thread, scanner: Thread, answerer: Thread, workers: [Thread])?
-    var isStopped = false
   }
 
   private let parts: Parts
@@ -66,13 +65,15 @@ public final class Pipeline: Settled, Projection {
   public func stop() {
     guard
       let threads = state.withLock({ state in
-        defer {
-          state.threads = nil
-          state.isStopped = true
-        }
+        defer { state.threads = nil }
         return state.threads
       })
-    else { return }
+    else {
+      // Never started, or stopped before: those who wait are answered all the same.
+      parts.index.stop()
+      parts.index.answer()
+      return
+    }
     parts.scanner.stop()
     parts.pool.stop()
     // First those that hand something to the writer, so that it hears of every job that was broken off.

@@ -103,6 +103,7 @@ import Testing
     let (document, stamp) = try share.document(path("a.mp4"))
     share.pipeline.take(.settled(document, stamp))
     #expect(try share.ready(file).version == 2)
+    try share.idle()
     #expect(share.recorder.pictures.count == 1)
   }
 
@@ -137,6 +138,22 @@ import Testing
     try share.idle()
     #expect(share.jobs().count == 2)
     #expect(share.happened.filter { $0.kind == .closed }.map(\.path) == [path("a.mp4"), path("a.mp4")])
+  }
+
+  @Test func backFromTheTrashItIsShownAndNotMadeAgain() throws {
+    let share = try Share()
+    let file = try share.put(path("a.mp4"), "good")
+    let picture = try share.ready(file)
+    try share.move(path("a.mp4"), path(".Trash-0/files/a.mp4"))
+    try eventually("nothing shown") { share.picture(file) == .unknown }
+    try share.move(path(".Trash-0/files/a.mp4"), path("a.mp4"))
+    // The filesystem tells a first real name as settled, whatever it was before.
+    let (document, stamp) = try share.document(path("a.mp4"))
+    share.pipeline.take(.settled(document, stamp))
+    try eventually("the same picture") { share.picture(file) == .ready(picture) }
+    try share.idle()
+    #expect(share.jobs().count == 1)
+    #expect(share.happened.filter { $0.kind == .closed }.count == 1)
   }
 
   @Test func aDownloadIsFinishedWhenItsMarkGoes() throws {

@@ -9,15 +9,21 @@ import Testing
 /// A folder of its own for one test.
 final class Folder: Sendable {
   let path: FileName
+  private let isOwn: Bool
 
-  init() throws {
+  init(_ present: FileName? = nil) throws {
+    isOwn = present == nil
+    if let present {
+      path = present
+      return
+    }
     var template = Array("/tmp/sharefs-test-XXXXXX".utf8CString)
     let made = unsafe template.withUnsafeMutableBufferPointer { unsafe mkdtemp($0.baseAddress!) != nil }
     try #require(made)
     path = FileName(template.dropLast().map { UInt8(bitPattern: $0) })
   }
 
-  deinit { Folder.remove(path) }
+  deinit { if isOwn { Folder.remove(path) } }
 
   static func remove(_ folder: FileName) {
     for name in (try? Files.names(in: folder)) ?? [] {
@@ -99,11 +105,12 @@ final class Share {
   var workers = 2
   var patience = Clock.seconds(10)
 
-  init(starting: Bool = true) throws {
-    folder = try Folder()
+  /// - Parameter present: a folder of another process's share; it stays.
+  init(starting: Bool = true, in present: FileName? = nil) throws {
+    folder = try Folder(present)
     source = folder.path.appending("source")
     cache = folder.path.appending("cache")
-    try Files.makeFolder(source)
+    try Files.makeFolders(source)
     opened = SharedDescriptor(try Descriptor.open(source, O_PATH | O_DIRECTORY))
     device = try opened.descriptor.status().device
     try link(Share.double)
