@@ -92,6 +92,9 @@ public final class Catalog {
     }
   }
 
+  /// Moves the log into the database and empties it: on a full disk that may be the room that is needed.
+  public func shrinkLog() throws(CatalogError) { try connection.run("PRAGMA wal_checkpoint(TRUNCATE)") }
+
   /// Forgets assets removed long ago.
   public func purge(now: FileTime = Clock.wall()) throws(CatalogError) {
     try connection.run(

@@ -45,6 +45,21 @@ enum Shape {
     }
   }
 
+  /// The corners of an upright rectangle that holds all of it.
+  var bounds: (from: Point, to: Point) {
+    let (points, margin): ([Point], Double) =
+      switch self {
+      case .box(let from, let to, _): ([from, to], 0)
+      case .circle(let centre, let radius): ([centre], radius)
+      case .polygon(let corners): (corners, 0)
+      case .line(let points, let width): (points, width / 2)
+      }
+    let (x, y) = (points.map(\.x), points.map(\.y))
+    return (
+      Point((x.min() ?? 0) - margin, (y.min() ?? 0) - margin), Point((x.max() ?? 0) + margin, (y.max() ?? 0) + margin)
+    )
+  }
+
   private static func distance(_ point: Point, _ a: Point, _ b: Point) -> Double {
     let (x, y) = (b.x - a.x, b.y - a.y)
     let length = x * x + y * y
@@ -79,8 +94,14 @@ struct Canvas {
 
   mutating func fill(_ shape: Shape, _ paint: Paint) {
     let scale = Double(raster.height)
-    for row in 0..<raster.height {
-      for column in 0..<raster.width {
+    let (from, to) = shape.bounds
+    // One pixel more, for the soft edge.
+    func pixels(_ from: Double, _ to: Double, _ most: Int) -> Range<Int> {
+      let first = max(0, min(most, Int(from * scale) - 1))
+      return first..<max(first, min(most, Int(to * scale) + 2))
+    }
+    for row in pixels(from.y, to.y, raster.height) {
+      for column in pixels(from.x, to.x, raster.width) {
         let point = Point((Double(column) + 0.5) / scale, (Double(row) + 0.5) / scale)
         let covered = 0.5 - shape.distance(point) * scale
         if covered > 0 { set(row * raster.width + column, paint, min(1, covered)) }

@@ -73,7 +73,8 @@ import Posix
     }
   }
 
-  /// Reads and decodes a little, where the header does not say enough.
+  /// Reads and decodes a little, where the header does not say enough. Once in an input's life: libavformat frees what a second time
+  /// would need.
   func findStreamInfo() throws(MediaError) {
     let code = unsafe avformat_find_stream_info(context, nil)
     if source.isLate { throw .tooLong }

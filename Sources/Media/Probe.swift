@@ -10,11 +10,14 @@ struct Probe {
   /// An embedded picture of what the file is about.
   private(set) var cover: Int?
   private(set) var facts = Facts()
+  /// Whether more than the header was read.
+  private(set) var isDeep = false
 
   /// - Parameter deep: to read and decode a little even where the header seems to say enough.
   init(_ input: borrowing Input, deep: Bool = false) throws(MediaError) {
     choose(input)
     if deep || !isEnough(input) {
+      isDeep = true
       // Everything that can be shown or heard counts here, subtitles and data do not.
       for index in 0..<input.streams {
         let kind = input.kind(index)

@@ -102,7 +102,7 @@ struct Study {
 
   private func container(_ source: Source, format: String?, _ finding: inout Finding) throws(MediaError) {
     let input = try Input(source, format: format)
-    var probe = try Probe(input)
+    let probe = try Probe(input)
     finding.take(probe, input)
     if probe.video == nil, probe.audio == nil, probe.cover == nil {
       throw .damaged("There is neither picture nor sound in it.")
@@ -112,13 +112,14 @@ struct Study {
       try picture(input, index, &finding)
       return
     } catch {
-      if error == .tooLong || error == .noMemory || source.isLate { throw error }
+      if probe.isDeep || error.verdict == .unsupported || source.isLate { throw error }
     }
     // The header did not say enough after all.
-    probe = try Probe(input, deep: true)
-    finding.take(probe, input)
-    guard let index = probe.video else { return try sound(input, probe, &finding) }
-    try picture(input, index, &finding)
+    let again = try Input(source, format: format)
+    let deep = try Probe(again, deep: true)
+    finding.take(deep, again)
+    guard let index = deep.video else { return try sound(again, deep, &finding) }
+    try picture(again, index, &finding)
   }
 
   private func picture(_ input: borrowing Input, _ index: Int, _ finding: inout Finding) throws(MediaError) {

@@ -28,8 +28,8 @@ final class Inbox: Sendable {
     var touched: [FileID: Int] = [:]
     var hasOverflowed = false
     var isStopping = false
-    var handled: UInt64 = 0
-    var posted: UInt64 = 0
+    /// Taken and neither committed nor announced yet, those that wait here included.
+    var open = 0
   }
 
   /// Beyond it changes are dropped and found again by a scan: only a catalog that cannot be written for long gets there.
@@ -54,11 +54,14 @@ final class Inbox: Sendable {
         return
       }
       if case .touched(let file, _) = change {
-        if let before = state.touched[file] { state.messages[before] = nil }
+        if let before = state.touched[file] {
+          state.messages[before] = nil
+          state.open -= 1
+        }
         state.touched[file] = state.messages.count
       }
       state.messages.append(.change(change, counted: index.note(change, isTemporary: isTemporary)))
-      state.posted += 1
+      state.open += 1
     }
     index.flush()
   }
@@ -66,7 +69,7 @@ final class Inbox: Sendable {
   func post(_ message: Message) {
     state.change { state in
       state.messages.append(message)
-      state.posted += 1
+      state.open += 1
     }
   }
 
@@ -114,5 +117,9 @@ final class Inbox: Sendable {
 
   func stop() { state.change { $0.isStopping = true } }
 
-  var backlog: Int { state.withLock { $0.messages.count } }
+  /// So many messages of the last batches are committed and announced.
+  func done(_ count: Int) { state.withLock { $0.open -= count } }
+
+  /// Messages that are not committed and announced yet.
+  var backlog: Int { state.withLock { $0.open } }
 }

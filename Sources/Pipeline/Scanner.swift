@@ -91,9 +91,9 @@ final class Scanner: Sendable {
         throw CatalogError("The catalog in \(settings.catalogFolder) is not there.")
       }
       var walk = Walk(source: source, reader: reader, isStopping: { self.isStopping })
-      try walk.run(folder, progress: { files in self.state.withLock { $0.progress.files = files } }) { path in
-        self.inbox.postPatiently(.found(path))
-      }
+      try walk.run(
+        folder, progress: { files in self.state.withLock { $0.progress.files = files } },
+        found: { self.inbox.postPatiently(.found($0)) })
       isComplete = walk.unreadable.isEmpty
       if let (path, error) = walk.unreadable.first {
         problems.report(

@@ -41,11 +41,13 @@ final class WorkerPool: Sendable {
     (0..<settings.workers).map { number in Thread("sharefs-pool-\(number)") { self.serve() } }
   }
 
-  func add(_ tickets: [Ticket], first: Bool) {
+  func add(_ tickets: [Ticket]) {
     guard !tickets.isEmpty else { return }
-    state.change { state in
-      if first { state.queue.insert(contentsOf: tickets, at: 0) } else { state.queue += tickets }
+    let isLate = state.change { state in
+      if !state.isStopping { state.queue += tickets }
+      return state.isStopping
     }
+    if isLate { for ticket in tickets { deliver(ticket, .abandoned) } }
   }
 
   /// Somebody waits for it.
@@ -75,7 +77,7 @@ final class WorkerPool: Sendable {
   /// - Returns: jobs being done now, worker processes there, and why there are fewer than wanted.
   var now: (running: Int, up: Int, failure: String?) { state.withLock { ($0.running, $0.up, $0.failure) } }
 
-  private var isStopping: Bool { state.withLock { $0.isStopping } }
+  var isStopping: Bool { state.withLock { $0.isStopping } }
 
   // MARK: - One thread
 

@@ -59,6 +59,7 @@ final class Writer {
         _ = commit { () throws(CatalogError) in for message in part { try self.apply(message) } }
       }
       if !isStopping { dispatch() }
+      parts.inbox.done(batch.messages.count)
     }
     // Results that were still being judged: their documents stay pending, and the try is not counted.
     let open = delayed.compactMap { if case .finished(let ticket, _, _) = $0.message { ticket.asset } else { nil } }
@@ -100,6 +101,7 @@ final class Writer {
   /// - Returns: false when it could not be done; the pipeline ends, or a scan finds it again.
   func commit(_ body: () throws(CatalogError) -> Void) -> Bool {
     var pause = Clock.seconds(0.25)
+    var hasShrunk = false
     while true {
       steps = []
       do throws(CatalogError) {
@@ -115,6 +117,15 @@ final class Writer {
         if error.isCorrupt {
           if !rebuild(error) { return false }
           continue
+        }
+        if error.isDisk && !hasShrunk {
+          hasShrunk = true
+          do throws(CatalogError) {
+            try catalog.shrinkLog()
+            continue
+          } catch {
+            // The disk has no room for that either.
+          }
         }
         parts.problems.begin(.catalog, .error, "The catalog cannot be written; changes wait. \(error)")
         // On the way out nobody waits any longer: the scan of the next start finds what was not written.
@@ -149,7 +160,7 @@ final class Writer {
 
   /// Hands out as many jobs as there is room for.
   func dispatch() {
-    while true {
+    while !parts.pool.isStopping {
       var picked: [Int64] = []
       let now = Clock.now()
       while let id = scheduler.next(now: now) { picked.append(id) }
@@ -172,7 +183,7 @@ final class Writer {
         }
         return
       }
-      parts.pool.add(tickets, first: false)
+      parts.pool.add(tickets)
     }
   }
 

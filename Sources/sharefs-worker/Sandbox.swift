@@ -31,6 +31,10 @@ enum Sandbox {
       var limit = rlimit(rlim_cur: most, rlim_max: most)
       try raise("a limit") { unsafe setrlimit(resource, &limit) }
     }
+    // Swift's own report of a crash needs calls that are refused here, and would hide which signal it was.
+    for crash in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGQUIT] { signal(crash, SIG_DFL) }
+    // A picture too large for its file is an error to tell, and no reason to end.
+    Signals.ignore(SIGXFSZ)
     // A change of user has cleared both of these, so they come after it.
     try raise("protection from debuggers") { clinux_not_dumpable() }
     try raise("the end with the daemon") { clinux_die_with_parent(SIGKILL) }

@@ -5,8 +5,12 @@ import Posix
 
 /// The number under which the daemon gives the channel.
 private let channelNumber: CInt = 3
+/// What stood as the error output at the start.
+private let wordsNumber: CInt = 4
 
 func serve() -> Never {
+  silenceLibraries()
+  if fcntl(channelNumber, F_GETFD) < 0 { fail("it is started by sharefs, with a channel as descriptor 3") }
   let channel = Channel(Descriptor(owning: channelNumber))
   let engine = Engine()
   do throws(Errno) {
@@ -42,10 +46,16 @@ private func answer(_ message: [UInt8], _ descriptors: [CInt], _ engine: Engine,
   try channel.send(Frame.encode(outcome))
 }
 
+/// Libraries write what they think of a file to the error output (libjxl does), and a hostile file could fill the daemon's log so: our own
+/// words go to a descriptor of their own, theirs to where the standard output goes, /dev/null.
+private func silenceLibraries() {
+  guard dup2(2, wordsNumber) == wordsNumber, dup2(1, 2) == 2 else { _exit(1) }
+}
+
 private func say(_ text: String) {
   let line = Array("sharefs-worker: \(text)\n".utf8)
   // There is nowhere else to tell that even this failed.
-  _ = unsafe line.withUnsafeBufferPointer { unsafe write(2, $0.baseAddress, $0.count) }
+  _ = unsafe line.withUnsafeBufferPointer { unsafe write(wordsNumber, $0.baseAddress, $0.count) }
 }
 
 private func fail(_ text: String) -> Never {

@@ -49,6 +49,7 @@ final class Announcer: Sendable {
   }
 
   func stop() {
+    waits.stop()
     state.change { $0.isStopping = true }
     thread.withLock { thread in
       defer { thread = nil }

@@ -57,6 +57,10 @@ final class Daemon: Sendable {
     self.plan = plan
     signals = try explain(.mountFailed, "Signals cannot be received") { () throws(Errno) in try Received() }
     Signals.ignore(SIGPIPE)
+    // Every inode that the kernel remembers is held by a descriptor.
+    try explain(.mountFailed, "The number of open files cannot be raised") { () throws(Errno) in
+      try System.raiseDescriptorLimit()
+    }
     Signals.interrupt(SIGUSR2)
     let location = plan.location
     let late = LateTree()

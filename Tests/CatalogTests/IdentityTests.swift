@@ -1,0 +1,183 @@
+import Catalog
+import Contracts
+import Posix
+import Testing
+
+/// Which asset a document is.
+@Suite struct IdentityTests {
+  @Test func aRewriteIsTheNextVersionOfTheSameAsset() throws {
+    let book = try Book()
+    let first = try #require(try book.settle(path("a.mp4"), 1).versions.first)
+    let second = try #require(try book.settle(path("a.mp4"), 1).versions.first)
+    #expect(first.id == second.id)
+    #expect([first.version, second.version] == [1, 2])
+    #expect(second.state == .pending)
+  }
+
+  @Test func theSameStampTwiceIsTwoVersionsWhenSettledTwice() throws {
+    let book = try Book()
+    let stamp = book.stamp()
+    try book.settle(path("a.mp4"), 1, stamp)
+    // Two writes within one tick of the file system's clock.
+    #expect(try book.settle(path("a.mp4"), 1, stamp).versions.first?.version == 2)
+  }
+
+  @Test func whatWasSeenBeforeItsSettledChangeArrivedIsOneVersion() throws {
+    let book = try Book()
+    let stamp = book.stamp()
+    #expect(try book.sight(path("a.mp4"), 1, stamp).versions.count == 1)
+    #expect(try book.settle(path("a.mp4"), 1, stamp).versions.isEmpty)
+    #expect(try book.settle(path("a.mp4"), 1, stamp).versions.first?.version == 2)
+  }
+
+  @Test func aFileRenamedOverAnotherTakesItsAsset() throws {
+    let book = try Book()
+    try book.settle(path("a.mp4"), 1)
+    let id = try book.id(path("a.mp4"))
+    // rsync: the temporary file was never catalogued.
+    #expect(try book.settle(path(".a.mp4.Xy12"), 2).versions.isEmpty)
+    try book.rename(2, path(".a.mp4.Xy12"), path("a.mp4"), replaced: 1)
+    #expect(try book.id(path("a.mp4")) == id)
+    let effects = try book.settle(path("a.mp4"), 2)
+    #expect(effects.versions.map(\.id) == [id])
+    #expect(effects.versions.first?.version == 2)
+    #expect(try book.catalog.asset(of: book.file(1)) == nil)
+    #expect(try book.catalog.asset(of: book.file(2))?.id == id)
+  }
+
+  @Test func aReplacementStillBeingWrittenMovesWithItsAsset() throws {
+    let book = try Book()
+    try book.settle(path("a.mp4"), 1)
+    let id = try book.id(path("a.mp4"))
+    // gio renames its temporary file before it closes it, and somebody renames that at once.
+    try book.rename(2, path(".goutputstream-AB"), path("a.mp4"), replaced: 1)
+    try book.rename(2, path("a.mp4"), path("b.mp4"))
+    try book.settle(path("b.mp4"), 2)
+    #expect(try book.id(path("b.mp4")) == id)
+    #expect(try book.id(path("a.mp4")) == nil)
+  }
+
+  @Test func aDocumentRenamedOverAnotherKeepsItsOwn() throws {
+    let book = try Book()
+    try book.settle(path("a.mp4"), 1)
+    try book.settle(path("b.mp4"), 2)
+    let (a, b) = (try #require(try book.id(path("a.mp4"))), try #require(try book.id(path("b.mp4"))))
+    #expect(try book.rename(1, path("a.mp4"), path("b.mp4"), replaced: 2).removed == [b])
+    #expect(try book.id(path("b.mp4")) == a)
+    #expect(try book.catalog.asset(id: b)?.state == .removed)
+  }
+
+  @Test func aReplacedHardLinkLivesOnUnderItsOtherName() throws {
+    let book = try Book()
+    try book.settle(path("a.mp4"), 1)
+    let id = try book.id(path("a.mp4"))
+    try book.act { catalog, effects throws(CatalogError) in
+      try catalog.link(Document(file: book.file(1), path: path("b.mp4")), &effects)
+    }
+    #expect(try book.id(path("b.mp4")) == id)
+    try book.rename(2, path(".b.mp4.1"), path("b.mp4"), replaced: 1)
+    try book.settle(path("b.mp4"), 2)
+    #expect(try book.id(path("a.mp4")) == id)
+    #expect(try book.id(path("b.mp4")) != id)
+  }
+
+  @Test func aRemovedFileComesBackWithItsIdButANewOneDoesNot() throws {
+    let book = try Book()
+    try book.settle(path("a.mp4"), 1)
+    let id = try #require(try book.id(path("a.mp4")))
+    #expect(try book.unlink(path("a.mp4"), 1).removed == [id])
+    #expect(try book.catalog.asset(id: id)?.removedAt != nil)
+    // Another file of that name is another document.
+    try book.settle(path("a.mp4"), 7)
+    #expect(try book.id(path("a.mp4")) != id)
+    // The same file under another name is the old one.
+    try book.sight(path("back.mp4"), 1, book.stamp())
+    #expect(try book.id(path("back.mp4")) == id)
+  }
+
+  @Test func removedAssetsAreForgottenAfterThirtyDaysAndNotBefore() throws {
+    let book = try Book()
+    try book.settle(path("a.mp4"), 1)
+    let id = try #require(try book.id(path("a.mp4")))
+    try book.unlink(path("a.mp4"), 1)
+    try book.catalog.purge()
+    #expect(try book.catalog.asset(id: id) != nil)
+    try book.catalog.purge(now: FileTime(nanoseconds: Clock.wall().nanoseconds + 31 * 86400 * 1_000_000_000))
+    #expect(try book.catalog.asset(id: id) == nil)
+    try book.settle(path("b.mp4"), 2)
+    #expect(try #require(try book.id(path("b.mp4"))) > id)
+  }
+
+  // MARK: - What a scan finds
+
+  @Test func movedWhileNobodyLooked() throws {
+    let book = try Book()
+    let stamp = book.stamp()
+    try book.settle(path("a.mp4"), 1, stamp)
+    let id = try book.id(path("a.mp4"))
+    // A rename changes the change time; that alone is no new content.
+    let moved = ContentStamp(size: stamp.size, modified: stamp.modified, changed: book.stamp().changed)
+    let effects = try book.sight(path("d/b.mp4"), 1, moved)
+    #expect(effects.versions.isEmpty)
+    #expect(try book.paths() == ["d/b.mp4"])
+    #expect(try book.id(path("d/b.mp4")) == id)
+  }
+
+  @Test func changedWhileNobodyLookedEvenWithTheSameSizeAndTime() throws {
+    let book = try Book()
+    let stamp = book.stamp()
+    try book.settle(path("a.mp4"), 1, stamp)
+    let changed = ContentStamp(size: stamp.size, modified: stamp.modified, changed: book.stamp().changed)
+    #expect(try book.sight(path("a.mp4"), 1, changed).versions.first?.version == 2)
+  }
+
+  @Test func restoredFromABackup() throws {
+    let book = try Book()
+    try book.settle(path("a.mp4"), 1)
+    let id = try book.id(path("a.mp4"))
+    try book.sight(path("a.mp4"), 9, book.stamp())
+    #expect(try book.id(path("a.mp4")) == id)
+  }
+
+  @Test func namesExchangedWhileNobodyLooked() throws {
+    let book = try Book()
+    let (one, two) = (book.stamp(), book.stamp())
+    try book.settle(path("a.mp4"), 1, one)
+    try book.settle(path("b.mp4"), 2, two)
+    let (a, b) = (try book.id(path("a.mp4")), try book.id(path("b.mp4")))
+    let present = [path("a.mp4"): UInt64(2), path("b.mp4"): UInt64(1)]
+    try book.sight(path("a.mp4"), 2, two, among: present)
+    try book.sight(path("b.mp4"), 1, one, among: present)
+    let effects = try book.act { catalog, effects throws(CatalogError) in try catalog.removePlaceless(&effects) }
+    #expect(effects.removed.isEmpty)
+    #expect(try book.id(path("a.mp4")) == b)
+    #expect(try book.id(path("b.mp4")) == a)
+  }
+
+  @Test func aRemountedVolumeUnderAnotherNumberIsTheSame() throws {
+    let book = try Book()
+    let stamp = book.stamp()
+    var ids: [Int64?] = []
+    for volume: UInt64 in [40, 41] {
+      try book.act { catalog, effects throws(CatalogError) in
+        try catalog.sight(
+          Document(file: book.file(1, volume: volume), path: path("usb/a.mp4")), stamp, look: { _ in .absent }, &effects
+        )
+      }
+      ids.append(try book.id(path("usb/a.mp4")))
+    }
+    #expect(ids[0] == ids[1])
+    #expect(try book.catalog.asset(at: path("usb/a.mp4"))?.version == 1)
+  }
+
+  @Test func anOldNameThatCannotBeLookedAtIsKept() throws {
+    let book = try Book()
+    let stamp = book.stamp()
+    try book.settle(path("locked/a.mp4"), 1, stamp)
+    try book.act { catalog, effects throws(CatalogError) in
+      try catalog.sight(
+        Document(file: book.file(1), path: path("b.mp4")), stamp, look: { _ in .unknown }, &effects)
+    }
+    #expect(try book.paths() == ["b.mp4", "locked/a.mp4"])
+  }
+}
