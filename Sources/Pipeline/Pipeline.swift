@@ -1,7 +1,6 @@
 import Catalog
 public import Contracts
 public import Posix
-import Synchronization
 
 /// From settled document to stored picture: catalogs what happens to a share's files, has every new content looked at by a worker, and
 /// answers what stands in `.thumbs`.
@@ -16,7 +15,7 @@ public final class Pipeline: Settled, Projection {
   }
 
   private let parts: Parts
-  private let state: Mutex<State>
+  private let state: Guarded<State>
 
   /// Opens the catalog, or makes it, and takes a descriptor of its own for the source folder. Nothing runs until `start`.
   /// - Throws: what forbids to begin, such as a catalog written by a newer sharefs. A damaged catalog is no such thing: it is kept
@@ -32,7 +31,7 @@ public final class Pipeline: Settled, Projection {
       let catalog = try Catalog(folder: settings.catalogFolder) { kept in
         problems.report(.error, "The catalog is damaged. It is kept as \(kept); a new one is being built.")
       }
-      state = Mutex(State(catalog: catalog))
+      state = Guarded(State(catalog: catalog))
     } catch {
       throw PipelineError(error.what)
     }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// State that threads wait on: a mutex and a condition in one. Where nobody waits, `Synchronization.Mutex` does.
+/// State that threads wait on: a mutex and a condition in one. Where nobody waits, `Guarded` does.
 @safe public final class Monitor<State>: @unchecked Sendable {
   // Sound since `state` is touched only between lock and unlock of `mutex`, both allocated once and never moved.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -8,10 +8,10 @@ import Synchronization
 final class MappingWatch: Sendable {
   private let notifications: Descriptor
   private let wakeUp: Descriptor
-  private let waiting = Mutex<[CInt: Wait]>([:])
+  private let waiting = Guarded<[CInt: Wait]>([:])
   /// How many wait: a look costs nothing while nobody does.
   private let count = Atomic<Int>(0)
-  private let thread = Mutex<Thread?>(nil)
+  private let thread = Guarded<Thread?>(nil)
   private let isStopping = Atomic<Bool>(false)
 
   private struct Wait {

@@ -2,7 +2,6 @@ import CLinux
 import Contracts
 import Fuse
 import Posix
-import Synchronization
 
 /// What is known of one document's write stream: from the first open for writing to the end of the last one.
 struct StreamState {

@@ -2,7 +2,6 @@ import Catalog
 import Contracts
 import Pipeline
 import Posix
-import Synchronization
 import Testing
 
 /// From a settled document to its picture.

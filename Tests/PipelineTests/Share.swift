@@ -3,7 +3,6 @@ import Contracts
 import Glibc
 import Pipeline
 import Posix
-import Synchronization
 import Testing
 
 /// A folder of its own for one test.
@@ -55,7 +54,7 @@ struct InVain: Error {}
 
 /// What is being written, as the filesystem would know.
 final class Written: Sendable {
-  let files = Mutex<Set<FileID>>([])
+  let files = Guarded<Set<FileID>>([])
 }
 
 extension Files {
@@ -74,8 +73,8 @@ final class Recorder: ProjectionObserver, Reporter {
     let new: Picture?
   }
 
-  private let shown = Mutex<[Shown]>([])
-  private let said = Mutex<[String]>([])
+  private let shown = Guarded<[Shown]>([])
+  private let said = Guarded<[String]>([])
 
   func pictureChanged(of document: Document, old: Picture?, new: Picture?) {
     shown.withLock { $0.append(Shown(path: document.path, old: old, new: new)) }

@@ -2,7 +2,6 @@ import Contracts
 import Fuse
 import Glibc
 import Posix
-import Synchronization
 import Testing
 
 @testable import Tree

@@ -1,6 +1,5 @@
 import Fuse
 import Posix
-import Synchronization
 
 /// Entries of the view that somebody deleted: they stay away for a while, so that whoever deletes a tree finds it gone, and then are
 /// back.
@@ -15,7 +14,7 @@ final class HiddenNames: Sendable {
   static let duration = Clock.seconds(10)
 
   /// Until when, by entry; nil is the view's root.
-  private let deadlines = Mutex<[Key?: Clock.Instant]>([:])
+  private let deadlines = Guarded<[Key?: Clock.Instant]>([:])
 
   func hide(_ key: Key?) {
     let now = Clock.now()

@@ -2,7 +2,6 @@ import CLinux
 import Contracts
 import Fuse
 import Posix
-import Synchronization
 
 /// An open folder of the view: what it held when the listing began.
 private final class OpenMirror: Sendable {
@@ -14,7 +13,7 @@ private final class OpenMirror: Sendable {
     case note(Note)
   }
 
-  let lines = Mutex<[Line]?>(nil)
+  let lines = Guarded<[Line]?>(nil)
 
   func handle() -> UInt64 { unsafe UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
 

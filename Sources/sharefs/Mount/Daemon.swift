@@ -4,7 +4,6 @@ import Fuse
 import Glibc
 import Pipeline
 import Posix
-import Synchronization
 import Tree
 
 /// Joins the parts and serves the share until it is unmounted.
@@ -38,7 +37,7 @@ final class Daemon: Sendable {
   let tree: ShareTree
   let session: Session
   private let signals: Received
-  private let parts = Mutex(Parts())
+  private let parts = Guarded(Parts())
   private let hasEnded = Monitor(false)
 
   private struct Parts {
@@ -182,7 +181,7 @@ final class Daemon: Sendable {
 
 /// The tree, for the pipeline that is made before it.
 private final class LateTree: Sendable {
-  let tree = Mutex<ShareTree?>(nil)
+  let tree = Guarded<ShareTree?>(nil)
 
   func isBeingWritten(_ file: FileID) -> Bool { tree.withLock { $0 }?.isBeingWritten(file) ?? false }
 }
