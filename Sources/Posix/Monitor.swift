@@ -46,6 +46,7 @@ import Glibc
   }
 
   /// Waits until `body` gives a value, looking again after every `change`.
+  @discardableResult
   public func wait<Result>(_ body: (inout State) -> Result?) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }

@@ -167,8 +167,9 @@ struct ParityTests {
           os.mkdir("u"); open("u/f", "w").close(); os.symlink("f", "u/l"); os.mkfifo("u/p"); open("set/s", "w").close(); os.mkdir("set/d")
           for n in ("u", "u/f", "u/l", "u/p", "set/s", "set/d"): tell(n, facts(n))
           attempt("chown", os.chown, "u/f", 0, 0); attempt("group", os.chown, "u/f", -1, 78); attempt("root's", open, "rootfile", "w"); attempt("unlink", os.unlink, "sticky/r")
-          os.chmod("u/f", 0o6755); open("u/f", "a").write("x"); tell(facts("u/f"))
-      open("rootfile", "w").close(); os.chmod("rootfile", 0o644); os.mkdir("sticky"); os.chmod("sticky", 0o1777); open("sticky/r", "w").close()
+          os.chmod("u/f", 0o6755); tell(facts("u/f")); open("u/f", "a").write("x"); tell(facts("u/f"))
+          os.chown("u/f", -1, 78); os.chmod("u/f", 0o2755); tell(facts("u/f")); os.chmod("foreign", 0o2755); tell(facts("foreign"))
+      open("foreign", "w").close(); os.chown("foreign", 4001, 99); open("rootfile", "w").close(); os.chmod("rootfile", 0o644); os.mkdir("sticky"); os.chmod("sticky", 0o1777); open("sticky/r", "w").close()
       as_user(4001, 4002, [78, 79], work); lines += os.read(r, 65536).decode().split("\\n")
       """, passthrough: passthrough)
   }
