@@ -130,7 +130,7 @@ struct Study {
       throw .unsupported("The video is encrypted.")
     }
     if unsafe Int64(parameters.width) * Int64(parameters.height) > Decoder.mostPixels { throw .tooManyPixels }
-    let choice = try FrameChoice(input, stream: index, duration: finding.facts.duration)
+    let choice = try FrameChoice(input, stream: index, duration: finding.facts.duration, largest)
     let isStill = finding.facts.type?.kind == .image
     let orientation = unsafe Orientation(input.stream(index))
     var best = finding
