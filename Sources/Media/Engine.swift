@@ -62,6 +62,9 @@ struct Finding {
 
   init(placeholder: PlaceholderKind) { self.placeholder = placeholder }
 
+  /// Some formats do not say how long the file is: then nothing is wrong with it as far as can be seen.
+  mutating func doubt() { reason = "Its format does not tell whether all of it is there." }
+
   /// Takes the first thing that is wrong: what follows from it says less.
   mutating func judge(_ error: MediaError) {
     guard verdict == .ready else { return }

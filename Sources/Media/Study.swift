@@ -50,7 +50,10 @@ struct Study {
     }
     finding.facts.type = found.type
     finding.placeholder = PlaceholderKind(found.type.kind)
-    if case .cut(let reason) = Completeness.check(source, found.format) {
+    switch Completeness.check(source, found.format) {
+    case .whole: break
+    case .unknown: if found.type.kind != .document { finding.doubt() }
+    case .cut(let reason):
       finding.judge(MediaError(verdict: .incomplete, reason: reason))
       finding.placeholder = .damaged
     }
