@@ -35,9 +35,8 @@ let package = Package(
     .systemLibrary(
       name: "CLibAV", pkgConfig: "libavformat libavcodec libswscale libavutil",
       providers: [.apt(["libavformat-dev", "libavcodec-dev", "libswscale-dev", "libavutil-dev"])]),
-    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .target(name: "CLinux", cSettings: gnu),
-    .target(name: "CPicture", dependencies: ["CPNG"], cSettings: gnu),
+    .target(name: "CPicture", cSettings: gnu),
 
     room("Posix", ["CLinux"]),
     room("Contracts", ["Posix"]),
@@ -52,6 +51,10 @@ let package = Package(
       cSettings: gnu, swiftSettings: strict),
     .executableTarget(
       name: "sharefs-worker", dependencies: ["Media", "Contracts", "Posix", "CLinux"],
+      cSettings: gnu, swiftSettings: strict),
+
+    .executableTarget(
+      name: "media-benchmark", dependencies: ["Contracts", "Posix", "sharefs-worker"], path: "Benchmarks/media",
       cSettings: gnu, swiftSettings: strict),
 
     tests("PosixTests", ["Posix"]),

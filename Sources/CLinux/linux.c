@@ -1,6 +1,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <linux/capability.h>
 #include <linux/openat2.h>
 #include <linux/securebits.h>
@@ -102,6 +103,10 @@ int clinux_may_administer(void) {
 char **clinux_environment(void) { return environ; }
 int clinux_set_name(const char *name) { return prctl(PR_SET_NAME, name); }
 int clinux_no_new_privs(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+void clinux_keep_memory(int trim, int apart) {
+  mallopt(M_TRIM_THRESHOLD, trim);
+  mallopt(M_MMAP_THRESHOLD, apart);
+}
 int clinux_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }
 int clinux_fcntl(int descriptor, int command, long argument) { return fcntl(descriptor, command, argument); }
 int clinux_ioctl(int descriptor, unsigned long request, void *argument) {

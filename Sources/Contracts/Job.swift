@@ -39,7 +39,7 @@ public struct Job: Hashable, Sendable {
 public struct Outcome: Hashable, Sendable {
   public let number: UInt64
   public let verdict: Verdict
-  /// One plain sentence; empty when ready.
+  /// One plain sentence. Of what is ready only where it cannot be told whether it is whole, else empty.
   public let reason: String
   public let facts: Facts
   /// One for each box asked for, in that order; empty when a placeholder must stand in.

@@ -1,6 +1,6 @@
 /// What became of a document's content.
 public enum Verdict: UInt8, Sendable, CaseIterable {
-  /// Whole, and understood.
+  /// Whole, and understood; with a reason beside it: as far as its format tells.
   case ready = 1
   /// Cut off: a copy that was broken off, a download that stopped.
   case incomplete = 2

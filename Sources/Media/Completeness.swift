@@ -22,7 +22,7 @@ enum Completeness: Hashable {
     case .flv: flv(source)
     case .ogg: ogg(source)
     case .transportStream: orUnwritten(source, transportStream(source))
-    case .programStream: orUnwritten(source, source.tail(4).big(0, 4) == 0x0000_01b9 ? .whole : .unknown)
+    case .programStream: orUnwritten(source, ProgramStream.check(source))
     case .mp3: orUnwritten(source, mp3(source))
     case .flac: orUnwritten(source, FLACFile.check(source))
     case .jpeg: lastBytes(source, [0xff, 0xd9])

@@ -110,10 +110,6 @@ func value(of key: String, in dictionary: OpaquePointer?) -> String? {
     unsafe made.pointee.thread_count = 1
     unsafe made.pointee.max_pixels = Decoder.mostPixels
     unsafe made.pointee.lowres = CInt(min(halvings, Int(found.pointee.max_lowres)))
-    // From 4K up the loop filter costs a third and is not seen in a thumbnail.
-    if unsafe Int64(made.pointee.width) * Int64(made.pointee.height) >= 3840 * 2000 {
-      unsafe made.pointee.skip_loop_filter = AVDISCARD_ALL
-    }
     let code = unsafe avcodec_open2(made, found, nil)
     guard code >= 0 else { throw MediaError(libav: code, "The stream's description") }
     self.owner = owner
@@ -121,8 +117,14 @@ func value(of key: String, in dictionary: OpaquePointer?) -> String? {
 
   static func name(_ codec: AVCodecID) -> String { unsafe String(cString: avcodec_get_name(codec)) }
 
-  func keyframesOnly(_ only: Bool) {
+  /// For a keyframe that stands alone, shown much smaller than it is: the loop filter costs up to a third of the time, and
+  /// what it smooths is smaller than a pixel then. Where other frames are built upon it its absence would add up.
+  /// - Parameter shrinking: how many times smaller a side is shown.
+  func keyframesOnly(_ only: Bool, shrinking: Double = 1) {
     unsafe context.pointee.skip_frame = only ? AVDISCARD_NONKEY : AVDISCARD_DEFAULT
+    // From 4K up a few frames make no difference that could be seen.
+    let isHuge = unsafe Int64(context.pointee.width) * Int64(context.pointee.height) >= 3840 * 2000
+    unsafe context.pointee.skip_loop_filter = isHuge || (only && shrinking >= 3) ? AVDISCARD_ALL : AVDISCARD_DEFAULT
   }
 
   func flush() { unsafe avcodec_flush_buffers(context) }

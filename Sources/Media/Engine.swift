@@ -7,7 +7,10 @@ public struct Engine: Sendable {
   /// Seconds that one document may take here; the daemon ends the process a little later.
   private static let patience = 7.0
 
-  public init() { av_log_set_level(AV_LOG_QUIET) }
+  public init() {
+    // None at all: the usual one looks at every line of a trace before it drops it, which an index of two hours has many of.
+    av_log_set_callback(nil)
+  }
 
   /// Loads what is loaded at first use: before the sandbox closes.
   /// - Parameter memory: a memory file, of which nothing stays.
@@ -58,6 +61,9 @@ struct Finding {
   var placeholder: PlaceholderKind
 
   init(placeholder: PlaceholderKind) { self.placeholder = placeholder }
+
+  /// Some formats do not say how long the file is: then nothing is wrong with it as far as can be seen.
+  mutating func doubt() { reason = "Its format does not tell whether all of it is there." }
 
   /// Takes the first thing that is wrong: what follows from it says less.
   mutating func judge(_ error: MediaError) {

@@ -15,14 +15,17 @@ import Posix
   private let start: Int64
   /// Seconds.
   private let duration: Double?
+  private let box: Box
 
   /// Bytes that are read for one frame before it is given up.
   private static let patience = 32 << 20
   /// Keyframes that are tried by themselves before decoding goes on as in playing.
   private static let tries = 3
 
-  init(_ input: borrowing Input, stream index: Int, duration: Double?) throws(MediaError) {
+  /// - Parameter box: the largest size wanted.
+  init(_ input: borrowing Input, stream index: Int, duration: Double?, _ box: Box) throws(MediaError) {
     stream = index
+    self.box = box
     self.duration = duration
     input.keepOnly(index)
     let stream = unsafe input.stream(index).pointee
@@ -166,7 +169,9 @@ import Posix
   /// One keyframe sent alone, and the end at once, so that the decoder holds nothing back.
   private func key(_ input: borrowing Input, from target: Int64?) throws(MediaError) -> Bool {
     go(input, to: target)
-    decoder.keyframesOnly(true)
+    let (width, height) = unsafe (decoder.context.pointee.width, decoder.context.pointee.height)
+    decoder.keyframesOnly(
+      true, shrinking: max(Double(width) / Double(box.width), Double(height) / Double(box.height)))
     defer { decoder.keyframesOnly(false) }
     var keys = 0
     var bytes = 0

@@ -8,15 +8,12 @@ struct PictureWriter {
   private let raw: CInt
   private var offset = 0
 
-  /// zlib's; more costs many times the time for a few percent of size.
-  static let level: CInt = 4
-
   init(_ raw: CInt) { self.raw = raw }
 
   mutating func write(_ raster: Raster) throws(MediaError) -> Outcome.Drawn {
     var bytes: UnsafeMutablePointer<UInt8>? = nil
     let length = unsafe raster.pixels.withUnsafeBufferPointer { pixels in
-      unsafe cpicture_png(pixels.baseAddress!, UInt32(raster.width), UInt32(raster.height), Self.level, &bytes)
+      unsafe cpicture_png(pixels.baseAddress!, UInt32(raster.width), UInt32(raster.height), &bytes)
     }
     guard length > 0, let bytes = unsafe bytes else { throw .noMemory }
     defer { unsafe free(bytes) }

@@ -50,7 +50,10 @@ struct Study {
     }
     finding.facts.type = found.type
     finding.placeholder = PlaceholderKind(found.type.kind)
-    if case .cut(let reason) = Completeness.check(source, found.format) {
+    switch Completeness.check(source, found.format) {
+    case .whole: break
+    case .unknown: if found.type.kind != .document { finding.doubt() }
+    case .cut(let reason):
       finding.judge(MediaError(verdict: .incomplete, reason: reason))
       finding.placeholder = .damaged
     }
@@ -130,7 +133,7 @@ struct Study {
       throw .unsupported("The video is encrypted.")
     }
     if unsafe Int64(parameters.width) * Int64(parameters.height) > Decoder.mostPixels { throw .tooManyPixels }
-    let choice = try FrameChoice(input, stream: index, duration: finding.facts.duration)
+    let choice = try FrameChoice(input, stream: index, duration: finding.facts.duration, largest)
     let isStill = finding.facts.type?.kind == .image
     let orientation = unsafe Orientation(input.stream(index))
     var best = finding

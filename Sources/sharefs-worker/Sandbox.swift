@@ -10,8 +10,10 @@ struct SandboxError: Error {
 
 /// From here on this thread, and so this process of one thread, can compute, read and write what it is given, and nothing else.
 enum Sandbox {
-  /// Bytes; a decoded 8K frame of 10 bits and its references need less.
+  /// Bytes of address space, libraries and all.
   static let memory: rlim_t = 1 << 30
+  /// Bytes that can be written to, which is what counts as used; a decoded 8K frame of 10 bits and its references need less.
+  static let data: rlim_t = 448 << 20
   /// Bytes that can be written into one file.
   static let fileSize: rlim_t = 64 << 20
   static let descriptors: rlim_t = 64
@@ -26,7 +28,7 @@ enum Sandbox {
       try raise("the change to another user") { setresuid(nobody, nobody, nobody) }
     }
     for (resource, most) in [
-      (RLIMIT_AS, memory), (RLIMIT_NOFILE, descriptors), (RLIMIT_CORE, 0), (RLIMIT_FSIZE, fileSize),
+      (RLIMIT_AS, memory), (RLIMIT_DATA, data), (RLIMIT_NOFILE, descriptors), (RLIMIT_CORE, 0), (RLIMIT_FSIZE, fileSize),
     ] {
       var limit = rlimit(rlim_cur: most, rlim_max: most)
       try raise("a limit") { unsafe setrlimit(resource, &limit) }

@@ -56,6 +56,8 @@ char **clinux_environment(void);
 int clinux_set_name(const char *name);
 int clinux_no_new_privs(void);
 int clinux_die_with_parent(int signal);
+/// malloc gives nothing back to the kernel below `trim` bytes, and takes pieces of `apart` bytes and more apart from the rest.
+void clinux_keep_memory(int trim, int apart);
 int clinux_fcntl(int descriptor, int command, long argument);
 int clinux_ioctl(int descriptor, unsigned long request, void *argument);
 pid_t clinux_thread_id(void);
