@@ -95,12 +95,33 @@ import Posix
   /// Where to look when the frames so far are blank: the next keyframe, then further on.
   private func next(_ input: borrowing Input, _ step: Int, after last: Int64?) -> Int64? {
     if step == 1, let last {
-      if let next = keyframe(input, last &+ 1, 0) { return next }
+      if let next = lightest(input, after: last) { return next }
       return time((Probe.seconds(last &- start, base) ?? 5) + 5)
     }
     let place = [0.35, 0.55, 0.8, 0][step - 1]
     guard let duration else { return time(Double(step) * 10) }
     return time(duration * place)
+  }
+
+  /// Of the next four keyframes the one with the fewest bytes, so the soonest decoded, that has many more than the blank one: the
+  /// first after a long black often has had all the bits that the black saved.
+  private func lightest(_ input: borrowing Input, after last: Int64) -> Int64? {
+    func entry(_ time: Int64, _ flags: CInt) -> (time: Int64, size: Int)? {
+      guard let entry = unsafe avformat_index_get_entry_from_timestamp(input.stream(stream), time, flags) else {
+        return nil
+      }
+      return unsafe (entry.pointee.timestamp, Int(entry.pointee.size))
+    }
+    guard var next = entry(last &+ 1, 0) else { return nil }
+    let first = next.time
+    let blank = entry(last, AVSEEK_FLAG_BACKWARD)?.size ?? 0
+    var best: (time: Int64, size: Int)?
+    for _ in 0..<4 {
+      if next.size > 8 * blank, next.size < best?.size ?? .max { best = next }
+      guard let following = entry(next.time &+ 1, 0), following.time > next.time else { break }
+      next = following
+    }
+    return best?.time ?? first
   }
 
   private func keyframe(_ input: borrowing Input, _ time: Int64, _ flags: CInt) -> Int64? {
@@ -113,6 +134,8 @@ import Posix
   /// Gets the frame at or soon after `target`; each step down was needed by a real file.
   private func decode(_ input: borrowing Input, from target: Int64, mayPlay: Bool) throws(MediaError) -> Bool {
     if try key(input, from: target) { return true }
+    // A search leads into the midst of a group of pictures, and there may be no further one.
+    if isSearched(input), target > start, try key(input, from: start &+ (target &- start) / 2) { return true }
     guard mayPlay else { return false }
     if try play(input, from: target) { return true }
     if try key(input, from: nil) { return true }
