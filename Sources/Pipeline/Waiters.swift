@@ -74,7 +74,7 @@ extension ThumbnailIndex {
       return (token, open, isLate)
     }
     // The answering thread has ended or is about to.
-    if isLate { Thread("sharefs-answer") { self.answerDue() }.detach() }
+    if isLate { _ = Thread("sharefs-answer") { self.answerDue() } }
     return (token, open)
   }
 

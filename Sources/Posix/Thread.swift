@@ -23,9 +23,6 @@ public final class Thread: Sendable {
 
   deinit { if !isJoined.load(ordering: .acquiring) { pthread_detach(handle) } }
 
-  /// Lets it go: nobody will wait for its end.
-  public func detach() { pthread_detach(handle) }
-
   public static var currentID: pid_t { clinux_thread_id() }
 }
 
