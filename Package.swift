@@ -35,8 +35,9 @@ let package = Package(
     .systemLibrary(
       name: "CLibAV", pkgConfig: "libavformat libavcodec libswscale libavutil",
       providers: [.apt(["libavformat-dev", "libavcodec-dev", "libswscale-dev", "libavutil-dev"])]),
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .target(name: "CLinux", cSettings: gnu),
-    .target(name: "CPicture", cSettings: gnu),
+    .target(name: "CPicture", dependencies: ["CPNG"], cSettings: gnu),
 
     room("Posix", ["CLinux"]),
     room("Contracts", ["Posix"]),
