@@ -8,6 +8,9 @@ public enum Clock {
 
   public static func seconds(_ seconds: Double) -> Instant { Instant(seconds * 1e9) }
 
+  /// Lets time pass, between two looks at what nobody announces.
+  public static func pause(_ seconds: Double) { usleep(UInt32(seconds * 1e6)) }
+
   /// Time of day.
   public static func wall() -> FileTime { FileTime(nanoseconds: read(CLOCK_REALTIME)) }
 

@@ -61,7 +61,7 @@ enum UmountCommand {
 
   private static func take(_ mount: Mount, lazy: Bool, daemon: Int32?) throws(Failure) {
     do throws(Errno) {
-      try Unmount.take(mount, lazy: lazy)
+      if lazy { try Unmount.take(mount, lazy: true) } else { try Unmount.takePatiently(mount, daemon: daemon) }
     } catch {
       switch error {
       case .busy: throw busy(mount, daemon)

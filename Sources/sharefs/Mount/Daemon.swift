@@ -152,7 +152,7 @@ final class Daemon: Sendable {
     guard let table = try? MountTable.now(), let mount = table.top(at: plan.mountpoint) else { return session.stop() }
     do throws(Errno) {
       do throws(Errno) {
-        try Unmount.take(mount, lazy: false)
+        try Unmount.takePatiently(mount, daemon: ProcessTable.own)
       } catch .busy {
         let holders = Unmount.holders(of: plan.mountpoint, daemon: ProcessTable.own)
         let names = holders.prefix(5).map { "\($0.name) (\($0.process))" }.joined(separator: ", ")

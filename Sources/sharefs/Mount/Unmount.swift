@@ -17,6 +17,21 @@ enum Unmount {
     throw still.id == mount.id ? .busy : .invalid
   }
 
+  /// As `take`, not lazy, and again for a moment while nobody can be seen who uses the mount: the daemon itself does at times, for as long
+  /// as it takes to make a thumbnail known to watchers.
+  /// - Parameter daemon: its process.
+  static func takePatiently(_ mount: Mount, daemon: Int32?) throws(Errno) {
+    let deadline = Clock.now() + Clock.seconds(2)
+    while true {
+      do throws(Errno) {
+        return try take(mount, lazy: false)
+      } catch .busy {
+        guard Clock.now() < deadline, holders(of: mount.mountpoint, daemon: daemon).isEmpty else { throw .busy }
+        Clock.pause(0.02)
+      }
+    }
+  }
+
   /// Takes away what a daemon that was killed left behind.
   static func detachDead(_ mount: Mount) throws(Failure) {
     try explain(.mountFailed, "The dead mount at \(mount.mountpoint) cannot be taken away") { () throws(Errno) in
