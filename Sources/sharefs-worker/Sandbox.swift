@@ -28,7 +28,8 @@ enum Sandbox {
       try raise("the change to another user") { setresuid(nobody, nobody, nobody) }
     }
     for (resource, most) in [
-      (RLIMIT_AS, memory), (RLIMIT_DATA, data), (RLIMIT_NOFILE, descriptors), (RLIMIT_CORE, 0), (RLIMIT_FSIZE, fileSize),
+      (RLIMIT_AS, memory), (RLIMIT_DATA, data), (RLIMIT_NOFILE, descriptors), (RLIMIT_CORE, 0),
+      (RLIMIT_FSIZE, fileSize),
     ] {
       var limit = rlimit(rlim_cur: most, rlim_max: most)
       try raise("a limit") { unsafe setrlimit(resource, &limit) }
