@@ -103,6 +103,8 @@ extension Catalog {
     let hidden = !places.isEmpty && places.allSatisfy { TemporaryNames.contains($0) }
     guard hidden != asset.isHidden else { return }
     try connection.run("UPDATE asset SET hidden = ? WHERE id = ?", .integer(hidden ? 1 : 0), .integer(id))
+    // A name that becomes a real one is told as settled too: of the content that we know already, if the stamp says so.
+    if !hidden { sighted.insert(id) }
     if let asset = try self.asset(id: id) { effects.append(.hidden(asset, hidden)) }
   }
 

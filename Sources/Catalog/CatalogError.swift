@@ -22,5 +22,10 @@ public struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
     [SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY].contains(primary)
   }
 
+  /// It may work when tried again as it is.
+  public var isPassing: Bool {
+    isDisk || [SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM, SQLITE_PROTOCOL, SQLITE_INTERRUPT].contains(primary)
+  }
+
   public var description: String { what }
 }

@@ -38,7 +38,7 @@ final class Outbox: Sendable {
     let subscriber: Subscriber?
   }
 
-  private let letters = Mutex<[Letter]>([])
+  private let letters = Guarded<[Letter]>([])
   let wakeup: Wakeup
 
   init() throws(Errno) { wakeup = try Wakeup() }

@@ -52,11 +52,9 @@ public enum Credentials {
     return try body()
   }
 
-  /// Does something for which the set-id bits stay as root would keep them, when root asks.
-  public static func keepingSetID<Result>(for caller: Caller, _ body: () throws(Errno) -> Result) throws(Errno)
-    -> Result
-  {
-    guard isRoot, caller.user == 0 else { return try body() }
+  /// Sets a mode as it is: the kernel has taken the set-group-id bit out already where the caller may not set it.
+  public static func keepingSetID<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+    guard isRoot else { return try body() }
     _ = clinux_keep_setid(1)
     defer { _ = clinux_keep_setid(0) }
     return try body()

@@ -1,5 +1,4 @@
 import Posix
-import Synchronization
 
 /// A request whose answer comes later, from whichever of several ends is first: what it waits for, a time-out, or the caller giving up
 /// (a signal), which answers EINTR.
@@ -9,7 +8,7 @@ public final class Deferred: Sendable {
     var isInterrupted = false
   }
 
-  private let state = Mutex(State())
+  private let state = Guarded(State())
   private let onInterrupt: @Sendable () -> Void
 
   /// - Parameter onInterrupt: called when the caller gave up, after it was answered.

@@ -1,10 +1,10 @@
 import CFuse
 import Glibc
-import Synchronization
+import Posix
 
 /// What libfuse would write to the standard error output: kept, for the error message.
 enum FuseLog {
-  private static let last = Mutex("")
+  private static let last = Guarded("")
 
   /// Its last words, once.
   static var words: String {

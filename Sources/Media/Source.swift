@@ -19,11 +19,12 @@ final class Source {
   init(_ raw: CInt, deadline: Clock.Instant) throws(MediaError) {
     self.raw = raw
     self.deadline = deadline
-    var mode: CUnsignedInt = 0
-    var size: CLongLong = 0
-    guard unsafe clinux_fstat(raw, &mode, &size) == 0 else { throw .damaged("The file cannot be examined.") }
-    guard FileKind(bits: mode_t(mode)) == .regular else { throw .unsupported("It is not a regular file.") }
-    self.size = size
+    let facts: (kind: FileKind?, size: Int64)
+    do throws(Errno) { facts = try FileStatus.kindAndSize(of: raw) } catch {
+      throw .damaged("The file cannot be examined: \(error).")
+    }
+    guard facts.kind == .regular else { throw .unsupported("It is not a regular file.") }
+    size = facts.size
   }
 
   var isLate: Bool { Clock.now() > deadline }

@@ -1,7 +1,6 @@
 import Catalog
 public import Contracts
 public import Posix
-import Synchronization
 
 /// One thing that happened to a share, for scripts and programs.
 public struct Event: Hashable, Sendable {
@@ -41,7 +40,7 @@ public final class EventFeed: Sendable {
     var nextToken: UInt64 = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Monitor(State())
 
   init() {}
 

@@ -1,7 +1,6 @@
 import Catalog
 public import Contracts
 public import Posix
-import Synchronization
 
 /// From settled document to stored picture: catalogs what happens to a share's files, has every new content looked at by a worker, and
 /// answers what stands in `.thumbs`.
@@ -13,11 +12,10 @@ public final class Pipeline: Settled, Projection {
     /// Until the writer thread has taken it.
     var catalog: Catalog?
     var threads: (writer: Thread, scanner: Thread, answerer: Thread, workers: [Thread])?
-    var isStopped = false
   }
 
   private let parts: Parts
-  private let state: Mutex<State>
+  private let state: Guarded<State>
 
   /// Opens the catalog, or makes it, and takes a descriptor of its own for the source folder. Nothing runs until `start`.
   /// - Throws: what forbids to begin, such as a catalog written by a newer sharefs. A damaged catalog is no such thing: it is kept
@@ -33,7 +31,7 @@ public final class Pipeline: Settled, Projection {
       let catalog = try Catalog(folder: settings.catalogFolder) { kept in
         problems.report(.error, "The catalog is damaged. It is kept as \(kept); a new one is being built.")
       }
-      state = Mutex(State(catalog: catalog))
+      state = Guarded(State(catalog: catalog))
     } catch {
       throw PipelineError(error.what)
     }
@@ -66,13 +64,15 @@ public final class Pipeline: Settled, Projection {
   public func stop() {
     guard
       let threads = state.withLock({ state in
-        defer {
-          state.threads = nil
-          state.isStopped = true
-        }
+        defer { state.threads = nil }
         return state.threads
       })
-    else { return }
+    else {
+      // Never started, or stopped before: those who wait are answered all the same.
+      parts.index.stop()
+      parts.index.answer()
+      return
+    }
     parts.scanner.stop()
     parts.pool.stop()
     // First those that hand something to the writer, so that it hears of every job that was broken off.

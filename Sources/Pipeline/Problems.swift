@@ -1,6 +1,5 @@
 public import Contracts
 public import Posix
-import Synchronization
 
 /// An error in the background, as `status` shows it.
 public struct Problem: Hashable, Sendable {
@@ -18,12 +17,12 @@ final class Problems: Sendable {
 
   /// Troubles that last until something changes.
   enum Standing: Hashable {
-    case catalog, cache, worker, source, emptySource
+    case catalog, cache, worker, placeholders, source, emptySource
   }
 
   private static let most = 20
   private let reporter: any Reporter
-  private let state = Mutex(State())
+  private let state = Monitor(State())
 
   init(_ reporter: any Reporter) { self.reporter = reporter }
 

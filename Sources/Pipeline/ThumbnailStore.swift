@@ -1,6 +1,5 @@
 import Contracts
 import Posix
-import Synchronization
 
 /// The PNG files: `<cache>/<2 hex>/<asset>-<version>.png` and `<cache>/placeholders/<W>x<H>-<kind>.png`. Written aside and renamed, so a
 /// name always leads to a whole picture. Any thread may call; names differ by asset and version, so nobody meets another's file.
@@ -8,7 +7,7 @@ final class ThumbnailStore: Sendable {
   private let folder: FileName
   private let box: Box
   /// Bytes of each placeholder that is there.
-  private let sizes = Mutex<[PlaceholderKind: Int64]>([:])
+  private let sizes = Monitor<[PlaceholderKind: Int64]>([:])
 
   init(folder: FileName, box: Box) {
     self.folder = folder

@@ -74,7 +74,7 @@ extension ThumbnailIndex {
       return (token, open, isLate)
     }
     // The answering thread has ended or is about to.
-    if isLate { _ = Thread("sharefs-answer") { self.answerDue() } }
+    if isLate { Thread("sharefs-answer") { self.answerDue() }.detach() }
     return (token, open)
   }
 

@@ -174,25 +174,31 @@ final class WorkerPool: Sendable {
     throw .broken("it ends before it gets a job")
   }
 
+  /// What fails is tried again when somebody needs it.
   private func draw(_ kind: PlaceholderKind, with worker: inout WorkerProcess?) {
     do throws(WorkerProcess.Failure) {
       let job = Job(number: UInt64.max - UInt64(kind.rawValue), task: .placeholder(kind), boxes: [settings.box])
-      let (_, pictures) = try run(job, with: &worker)
-      guard let bytes = pictures.first else {
-        problems.report(.error, "The media worker drew no placeholder \(kind).")
-        return
+      guard let bytes = try run(job, with: &worker).pictures.first else {
+        throw .broken("it drew nothing")
       }
       do throws(Errno) {
         try store.write(bytes, kind)
+        isStoring()
+        problems.end(.placeholders, "Placeholders can be drawn again.")
       } catch {
-        // Whoever needs it asks again.
-        problems.begin(.cache, .error, "Thumbnails cannot be stored in \(settings.cacheFolder): \(error).")
+        problems.begin(.cache, .error, cannotStore(error))
       }
     } catch {
       if case .broken(let what) = error {
-        problems.report(.error, "The media worker could not draw the placeholder \(kind): \(what).")
+        problems.begin(.placeholders, .error, "The media worker cannot draw the placeholder \(kind): \(what).")
       }
     }
+  }
+
+  private func isStoring() { problems.end(.cache, "Thumbnails can be stored again.") }
+
+  func cannotStore(_ error: Errno) -> String {
+    "Thumbnails cannot be stored in \(settings.cacheFolder): \(error). Documents stay pending."
   }
 
   private func work(on ticket: Ticket, with worker: inout WorkerProcess?) -> JobResult {
@@ -214,6 +220,7 @@ final class WorkerPool: Sendable {
         if let bytes = pictures.first {
           do throws(Errno) {
             try store.write(bytes, asset: ticket.asset, version: ticket.version)
+            isStoring()
           } catch {
             return .unstored(error)
           }

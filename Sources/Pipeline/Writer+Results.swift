@@ -41,8 +41,7 @@ extension Writer {
       }
     case .unstored(let error):
       try catalog.release(ticket.asset)
-      wait(
-        for: .cache, "Thumbnails cannot be stored in \(parts.settings.cacheFolder): \(error). Documents stay pending.")
+      wait(for: .cache, parts.pool.cannotStore(error))
       again(ticket)
     case .failed(let error):
       try catalog.release(ticket.asset)
@@ -125,7 +124,6 @@ extension Writer {
     after {
       if self.scheduler.pausedUntil == nil { return }
       self.scheduler.goOn()
-      self.parts.problems.end(.cache, "Thumbnails can be stored again.")
       self.parts.problems.end(.source, "Documents can be looked at again.")
     }
   }
@@ -148,7 +146,7 @@ extension Writer {
       after {
         self.scheduler.finish(asset.id)
       }
-      delay(.retry(asset: asset.id), by: Clock.seconds(0.25))
+      delay(.retry(asset: asset.id), by: Clock.seconds(1))
       return
     }
     try catalog.finish(

@@ -56,7 +56,7 @@ final class Writer {
       while !rest.isEmpty {
         let part = rest.prefix(Writer.most)
         rest = rest.dropFirst(part.count)
-        _ = commit { () throws(CatalogError) in for message in part { try self.apply(message) } }
+        write(part)
       }
       if !isStopping { dispatch() }
       parts.inbox.done(batch.messages.count)
@@ -64,6 +64,22 @@ final class Writer {
     // Results that were still being judged: their documents stay pending, and the try is not counted.
     let open = delayed.compactMap { if case .finished(let ticket, _, _) = $0.message { ticket.asset } else { nil } }
     if !open.isEmpty { _ = commit { () throws(CatalogError) in for id in open { try self.catalog.release(id) } } }
+  }
+
+  /// One transaction for all; where one message cannot be written, the others are, each by itself.
+  private func write(_ part: ArraySlice<Message>) {
+    guard case .refused = commit({ () throws(CatalogError) in for message in part { try self.apply(message) } }) else {
+      return
+    }
+    for message in part {
+      guard case .refused(let error) = commit({ () throws(CatalogError) in try self.apply(message) }) else { continue }
+      parts.problems.report(.error, "A change could not be written down. `sharefs rescan` finds what it was. \(error)")
+      switch message {
+      case .change(let change, counted: true): if let file = change.document?.file { parts.index.applied(file) }
+      case .finished(let ticket, _, _): scheduler.finish(ticket.asset)
+      default: break
+      }
+    }
   }
 
   private var deadline: Clock.Instant? {
@@ -97,9 +113,16 @@ final class Writer {
     dispatch()
   }
 
+  enum Commit {
+    case done
+    /// It would fail again.
+    case refused(CatalogError)
+    /// The pipeline is being stopped first.
+    case stopped
+  }
+
   /// Runs one transaction and then what it left to be done. A full or failing disk is waited for; a damaged database is replaced.
-  /// - Returns: false when it could not be done; the pipeline ends, or a scan finds it again.
-  func commit(_ body: () throws(CatalogError) -> Void) -> Bool {
+  func commit(_ body: () throws(CatalogError) -> Void) -> Commit {
     var pause = Clock.seconds(0.25)
     var hasShrunk = false
     while true {
@@ -111,13 +134,14 @@ final class Writer {
         steps = []
         for step in done { step() }
         parts.index.flush()
-        return true
+        return .done
       } catch {
         steps = []
         if error.isCorrupt {
-          if !rebuild(error) { return false }
+          if !rebuild(error) { return .stopped }
           continue
         }
+        guard error.isPassing else { return .refused(error) }
         if error.isDisk && !hasShrunk {
           hasShrunk = true
           do throws(CatalogError) {
@@ -131,7 +155,7 @@ final class Writer {
         // On the way out nobody waits any longer: the scan of the next start finds what was not written.
         if parts.inbox.rest(until: Clock.now() + pause) {
           isStopping = true
-          return false
+          return .stopped
         }
         pause = min(Clock.seconds(30), pause * 2)
       }
@@ -166,7 +190,7 @@ final class Writer {
       while let id = scheduler.next(now: now) { picked.append(id) }
       if picked.isEmpty { return }
       var tickets: [Ticket] = []
-      let isDone = commit { () throws(CatalogError) in
+      let result = commit { () throws(CatalogError) in
         tickets = []
         for id in picked {
           if let ticket = try self.ticket(for: id) {
@@ -176,11 +200,13 @@ final class Writer {
           }
         }
       }
-      guard isDone else {
+      guard case .done = result else {
+        if case .refused(let error) = result { parts.problems.report(.error, "No job can be handed out. \(error)") }
         for id in picked {
           scheduler.finish(id)
           scheduler.add(id)
         }
+        scheduler.hold(now: Clock.now())
         return
       }
       parts.pool.add(tickets)

@@ -126,5 +126,22 @@ extension Descriptor {
     return Array(bytes[..<done])
   }
 
+  /// Whether anybody has the file open for writing, or mapped writable, the daemon itself included: asked by a read lease, which the kernel
+  /// gives only when nobody has. Where the file system gives no leases, the answer is no.
+  public var isOpenForWriting: Bool {
+    let given = clinux_fcntl(raw, F_SETLEASE, Int(F_RDLCK))
+    let error = Errno.last
+    if given == 0 { _ = clinux_fcntl(raw, F_SETLEASE, Int(F_UNLCK)) }
+    return given != 0 && error == .again
+  }
+
+  /// ioctl(2) with a block of bytes that it may read and write.
+  public func control(_ command: UInt32, _ block: inout [UInt8]) throws(Errno) -> CInt {
+    let raw = raw
+    return try unsafe block.withUnsafeMutableBufferPointer { block throws(Errno) in
+      try check { unsafe clinux_ioctl(raw, UInt(command), block.baseAddress) }
+    }
+  }
+
   public func synchronize() throws(Errno) { try check { fsync(raw) } }
 }

@@ -113,6 +113,14 @@ public struct FileStatus: Sendable {
   /// Of an open file, also an O_PATH one, a symbolic link itself included.
   public static func of(_ raw: CInt) throws(Errno) -> FileStatus { try at(raw, FileName(""), AT_EMPTY_PATH) }
 
+  /// Kind and size of an open file by a call that a caged process may make: statx(2) and its like are refused there.
+  public static func kindAndSize(of raw: CInt) throws(Errno) -> (kind: FileKind?, size: Int64) {
+    var mode: CUnsignedInt = 0
+    var size: CLongLong = 0
+    try check { unsafe clinux_fstat(raw, &mode, &size) }
+    return (FileKind(bits: mode_t(mode)), size)
+  }
+
   /// Of a name in a folder, a symbolic link itself.
   public static func of(_ name: FileName, in folder: CInt) throws(Errno) -> FileStatus {
     try at(folder, name, AT_SYMLINK_NOFOLLOW)

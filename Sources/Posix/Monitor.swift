@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// State that threads wait on: a mutex and a condition in one. Where nobody waits, `Synchronization.Mutex` does.
+/// State that threads wait on: a mutex and a condition in one. Where nobody waits, `Guarded` does.
 @safe public final class Monitor<State>: @unchecked Sendable {
   // Sound since `state` is touched only between lock and unlock of `mutex`, both allocated once and never moved.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -46,6 +46,7 @@ import Glibc
   }
 
   /// Waits until `body` gives a value, looking again after every `change`.
+  @discardableResult
   public func wait<Result>(_ body: (inout State) -> Result?) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }

@@ -18,6 +18,14 @@ public enum System {
     }
   }
 
+  /// Takes all the descriptors that this process may have.
+  public static func raiseDescriptorLimit() throws(Errno) {
+    var limit = rlimit()
+    try check { unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) }
+    limit.rlim_cur = limit.rlim_max
+    try check { unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) }
+  }
+
   /// Processors that are there to be used.
   public static var processors: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 

@@ -1,9 +1,11 @@
 public import CLinux
 import Glibc
+import Synchronization
 
-/// A thread of ours, with a name that `top -H` shows.
+/// A thread of ours, with a name that `top -H` shows. Dropped without `join`, it goes on by itself and leaves nothing behind.
 public final class Thread: Sendable {
   private let handle: pthread_t
+  private let isJoined = Atomic(false)
 
   /// - Parameter name: at most 15 bytes; Linux cuts the rest.
   public init(_ name: String, _ body: @escaping @Sendable () -> Void) {
@@ -15,7 +17,14 @@ public final class Thread: Sendable {
   }
 
   /// Waits for its end; once only.
-  public func join() { pthread_join(handle, nil) }
+  public func join() {
+    if !isJoined.exchange(true, ordering: .acquiringAndReleasing) { pthread_join(handle, nil) }
+  }
+
+  deinit { if !isJoined.load(ordering: .acquiring) { pthread_detach(handle) } }
+
+  /// Lets it go: nobody will wait for its end.
+  public func detach() { pthread_detach(handle) }
 
   public static var currentID: pid_t { clinux_thread_id() }
 }

@@ -2,7 +2,6 @@ import CLinux
 import Contracts
 import Fuse
 import Posix
-import Synchronization
 
 /// The user's files, passed through to the backing folder. One extension for each family of operations, each in a file of its own.
 final class Files: Sendable {
@@ -12,9 +11,9 @@ final class Files: Sendable {
   let settings: TreeSettings
   /// The device of the share's root; files of other devices stand on mounts inside of the share.
   let rootDevice: UInt64
-  let session = Mutex<Session?>(nil)
+  let session = Guarded<Session?>(nil)
   /// Why passthrough was refused, the last time.
-  let passthroughError = Mutex<Errno?>(nil)
+  let passthroughError = Guarded<Errno?>(nil)
   private let reaper: Reaper
   /// The virtual views that stand in the root, by name.
   let views: [FileName: any View]
@@ -82,7 +81,7 @@ private final class Reaper: Sendable {
   }
 
   private let state = Monitor(State())
-  private let thread = Mutex<Thread?>(nil)
+  private let thread = Guarded<Thread?>(nil)
 
   init() {
     let state = state

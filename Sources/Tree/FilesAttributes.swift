@@ -8,16 +8,15 @@ extension Files {
   func change(_ request: consuming Request, _ node: NodeID, _ change: AttributeChange, handle: UInt64?) {
     do throws(Errno) {
       let node = try table.find(node)
-      let caller = request.caller
       if let size = change.size {
         try streams.changingContent(node) { () throws(Errno) in
           try cut(node, to: size, handle: handle)
           // The kernel asks for these together with a cut; they are part of it.
-          try apply(change, to: node, for: caller)
+          try apply(change, to: node)
         }
       } else if !change.isEmpty {
         try streams.changingMetadata(node, setsTimes: change.modified != nil) { () throws(Errno) in
-          try apply(change, to: node, for: caller)
+          try apply(change, to: node)
         }
       }
       request.attributes(shown(try node.status()), lifetime: settings.lifetime)
@@ -37,7 +36,7 @@ extension Files {
     }
   }
 
-  private func apply(_ change: AttributeChange, to node: Node, for caller: Caller) throws(Errno) {
+  private func apply(_ change: AttributeChange, to node: Node) throws(Errno) {
     let raw = node.descriptor.raw
     if change.user != nil || change.group != nil {
       // -1 is "as it is".
@@ -45,7 +44,7 @@ extension Files {
     }
     if let mode = change.mode {
       guard node.kind != .link else { throw .notSupported }
-      try Credentials.keepingSetID(for: caller) { () throws(Errno) in
+      try Credentials.keepingSetID { () throws(Errno) in
         try unsafe FileName.ofDescriptor(raw).withCString { path throws(Errno) in
           _ = try check { unsafe chmod(path, mode) }
         }
@@ -155,13 +154,10 @@ extension Files {
       var words = [UInt8](repeating: 0, count: 32)
       let given = unsafe Array(bytes.prefix(size))
       words.replaceSubrange(0..<given.count, with: given)
-      let raw = file.raw
-      let ask = { () throws(Errno) in
-        try unsafe words.withUnsafeMutableBufferPointer { words throws(Errno) in
-          try check { unsafe clinux_ioctl(raw, UInt(command), words.baseAddress) }
-        }
-      }
-      let result = sets ? try streams.changingMetadata(node) { () throws(Errno) in try ask() } : try ask()
+      let result =
+        sets
+        ? try streams.changingMetadata(node) { () throws(Errno) in try file.control(command, &words) }
+        : try file.control(command, &words)
       request.control(result, sets ? [] : Array(words.prefix(min(size, max(room, 4)))))
     } catch {
       request.fail(error)

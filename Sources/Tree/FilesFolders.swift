@@ -1,7 +1,6 @@
 import CLinux
 import Fuse
 import Posix
-import Synchronization
 
 /// An open folder. Its reader is taken out while it is used, so that no lock is held over a system call; whoever finds it taken opens another.
 private final class OpenFolder: Sendable {
@@ -16,7 +15,7 @@ private final class OpenFolder: Sendable {
     init(_ folder: Node) throws(Errno) { directory = try Directory(reading: folder.descriptor.raw) }
   }
 
-  let reader = Mutex<Reader?>(nil)
+  let reader = Guarded<Reader?>(nil)
 
   func handle() -> UInt64 { unsafe UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
 

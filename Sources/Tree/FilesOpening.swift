@@ -3,7 +3,6 @@ import Contracts
 import Fuse
 import Glibc
 import Posix
-import Synchronization
 
 // Opening and releasing documents. Only the session's own thread comes here, so the counts need no order among themselves; the locks
 // are for those who look.

@@ -8,11 +8,17 @@ import Synchronization
 final class MappingWatch: Sendable {
   private let notifications: Descriptor
   private let wakeUp: Descriptor
-  private let waiting = Mutex<[CInt: Wait]>([:])
-  /// How many wait: a look costs nothing while nobody does.
+  private let state = Monitor(State())
+  /// How many wait or are being finished: a look costs nothing while nobody is.
   private let count = Atomic<Int>(0)
-  private let thread = Mutex<Thread?>(nil)
+  private let thread = Guarded<Thread?>(nil)
   private let isStopping = Atomic<Bool>(false)
+
+  private struct State {
+    var waiting: [CInt: Wait] = [:]
+    /// Taken out of `waiting` and not announced yet.
+    var finishing = 0
+  }
 
   private struct Wait {
     let node: Node
@@ -31,10 +37,17 @@ final class MappingWatch: Sendable {
   /// Where the file system gives no leases, nobody can tell; then a mapping counts as gone.
   func isMappedWritable(_ node: Node) -> Bool {
     guard let file = try? Descriptor.reopen(node.descriptor.raw, O_RDONLY | O_NONBLOCK) else { return false }
-    let given = clinux_fcntl(file.raw, F_SETLEASE, Int(F_RDLCK))
-    let error = Errno.last
-    if given == 0 { _ = clinux_fcntl(file.raw, F_SETLEASE, Int(F_UNLCK)) }
-    return given != 0 && error == .again
+    return file.isOpenForWriting
+  }
+
+  /// Whether a writable mapping lives on after the last RELEASE. The kernel queues that a moment before it lets go of the backing file: most answers
+  /// are no at the second look.
+  func outlives(_ node: Node) -> Bool {
+    for _ in 0..<3 {
+      if !isMappedWritable(node) { return false }
+      sched_yield()
+    }
+    return isMappedWritable(node)
   }
 
   /// Calls `body` from the watching thread when no writable mapping lives any more.
@@ -48,16 +61,18 @@ final class MappingWatch: Sendable {
       body()
       return
     }
-    waiting.withLock { $0[watch] = Wait(node: node, body: body) }
     count.add(1, ordering: .acquiringAndReleasing)
+    state.withLock { $0.waiting[watch] = Wait(node: node, body: body) }
     // It may have ended between the question and the watch.
     if !isMappedWritable(node) { ended(watch) }
   }
 
-  /// Asks about each document that is waited for, now.
+  /// Asks about each document that is waited for, now; when it returns, those whose mapping has ended are announced, also those that the watching
+  /// thread was just about: that takes it a look at the file and no more.
   func lookAgain() {
     guard count.load(ordering: .acquiring) > 0 else { return }
-    for (watch, wait) in waiting.withLock({ $0 }) where !isMappedWritable(wait.node) { ended(watch) }
+    for (watch, wait) in state.withLock({ $0.waiting }) where !isMappedWritable(wait.node) { ended(watch) }
+    state.wait { $0.finishing == 0 ? true : nil }
   }
 
   func stop() {
@@ -71,10 +86,17 @@ final class MappingWatch: Sendable {
   }
 
   private func ended(_ watch: CInt) {
-    guard let wait = waiting.withLock({ $0.removeValue(forKey: watch) }) else { return }
-    count.subtract(1, ordering: .acquiringAndReleasing)
+    // First: the same inode watched anew must get another number. Failing, it was the other thread's.
     _ = inotify_rm_watch(notifications.raw, watch)
+    let wait: Wait? = state.withLock { state in
+      guard let wait = state.waiting.removeValue(forKey: watch) else { return nil }
+      state.finishing += 1
+      return wait
+    }
+    guard let wait else { return }
     wait.body()
+    state.change { $0.finishing -= 1 }
+    count.subtract(1, ordering: .acquiringAndReleasing)
   }
 
   private func run() {
@@ -100,7 +122,7 @@ final class MappingWatch: Sendable {
           )
         }
         position += 16 + length
-        let node = waiting.withLock { $0[watch]?.node }
+        let node = state.withLock { $0.waiting[watch]?.node }
         if let node, !isMappedWritable(node) { ended(watch) }
       }
     }

@@ -1,7 +1,6 @@
 import CLinux
 import Fuse
 import Posix
-import Synchronization
 
 /// What identifies an inode while somebody holds it open: no birth time is needed.
 struct NodeKey: Hashable, Sendable {
@@ -17,9 +16,9 @@ final class Node: Sendable {
   let kind: FileKind
   /// O_PATH: it pins the inode, so that its number cannot come to mean another file, and costs no open file on the disk.
   let descriptor: Descriptor
-  private let place: Mutex<Place>
-  let stream = Mutex(StreamState())
-  let backing = Mutex(BackingState())
+  private let place: Guarded<Place>
+  let stream = Guarded(StreamState())
+  let backing = Guarded(BackingState())
 
   private struct Place {
     var parent: Node?
@@ -33,7 +32,7 @@ final class Node: Sendable {
     self.file = file
     kind = status.kind
     self.descriptor = descriptor
-    place = Mutex(Place(parent: parent, name: name))
+    place = Guarded(Place(parent: parent, name: name))
   }
 
   func status() throws(Errno) -> FileStatus { try descriptor.status() }

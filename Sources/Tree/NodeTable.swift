@@ -1,6 +1,5 @@
 import Fuse
 import Posix
-import Synchronization
 
 /// All nodes, by number and by inode, with the number of times that the kernel (or we) hold each.
 ///
@@ -21,7 +20,7 @@ final class NodeTable: Sendable {
   }
 
   private final class ShardBox: Sendable {
-    let state = Mutex(Shard())
+    let state = Guarded(Shard())
   }
 
   private let shards = (0..<NodeTable.shards).map { _ in ShardBox() }

@@ -1,7 +1,6 @@
 import CLinux
 import Fuse
 import Posix
-import Synchronization
 
 /// How an inode's open handles reach its data. The kernel wants all handles of one inode the same way at a time, and one backing
 /// number for them.
@@ -20,14 +19,14 @@ final class OpenFile: Sendable {
   /// Whether it counts as a writer of the node's stream.
   let isWriter: Bool
   /// Ours, for data that goes through us; under passthrough opened only for what the kernel does not do itself.
-  private let descriptor: Mutex<SharedDescriptor?>
+  private let descriptor: Guarded<SharedDescriptor?>
 
   init(node: Node, flags: CInt, isPassthrough: Bool, isWriter: Bool, descriptor: SharedDescriptor?) {
     self.node = node
     self.flags = flags
     self.isPassthrough = isPassthrough
     self.isWriter = isWriter
-    self.descriptor = Mutex(descriptor)
+    self.descriptor = Guarded(descriptor)
   }
 
   /// A descriptor with the rights of this handle.

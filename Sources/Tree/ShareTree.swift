@@ -2,7 +2,6 @@ public import CLinux
 public import Contracts
 public import Fuse
 public import Posix
-import Synchronization
 
 /// The filesystem of one share: the user's files and the views beside them. It sends every operation to whoever owns the node.
 public final class ShareTree: Sendable {

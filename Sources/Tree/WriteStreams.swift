@@ -2,7 +2,6 @@ import CLinux
 import Contracts
 import Fuse
 import Posix
-import Synchronization
 
 /// What is known of one document's write stream: from the first open for writing to the end of the last one.
 struct StreamState {
@@ -57,21 +56,22 @@ final class WriteStreams: Sendable {
 
   /// A handle that may write was released, or was not opened after all.
   func end(_ node: Node) {
-    let (isLast, mayBeMapped) = node.stream.withLock { stream in
+    let isLast = node.stream.withLock { stream in
       stream.writers -= 1
-      return (stream.writers == 0, stream.mayBeMapped)
+      return stream.writers == 0
     }
-    guard isLast else { return }
-    if mayBeMapped, let watch, watch.isMappedWritable(node) {
-      let isNew = node.stream.withLock { stream in
-        defer { stream.isWatched = true }
-        return !stream.isWatched
-      }
-      // The kernel may forget the inode while only the mapping of the backing file lives: it is held for it.
-      if isNew, table.hold(node.key) != nil { watch.wait(for: node) { [self] in mappingEnded(node) } }
-      return
+    if isLast { finishOrWatch(node) }
+  }
+
+  /// The last handle has gone; a mapping may live on.
+  private func finishOrWatch(_ node: Node) {
+    guard node.stream.withLock({ $0.mayBeMapped }), let watch, watch.outlives(node) else { return finish(node) }
+    let isNew = node.stream.withLock { stream in
+      defer { stream.isWatched = true }
+      return !stream.isWatched
     }
-    finish(node)
+    // The kernel may forget the inode while only the mapping of the backing file lives: it is held for it.
+    if isNew, table.hold(node.key) != nil { watch.wait(for: node) { [self] in mappingEnded(node) } }
   }
 
   /// Asks once more about all documents that wait for the end of a mapping: the kernel drops the backing file a moment after it has queued
@@ -142,7 +142,8 @@ final class WriteStreams: Sendable {
       stream.isWatched = false
       return stream.isOpen && stream.writers == 0
     }
-    if isOver { finish(node) }
+    // Another handle may have come and gone meanwhile, and left another mapping.
+    if isOver { finishOrWatch(node) }
     _ = table.release(node.id, count: 1)
   }
 

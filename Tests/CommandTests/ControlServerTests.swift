@@ -1,13 +1,12 @@
 import Control
 import Glibc
 import Posix
-import Synchronization
 import Testing
 
 /// A daemon of a few lines.
 private final class Daemon: Handler {
-  let asked = Mutex<[String]>([])
-  let subscribers = Mutex<[Subscriber]>([])
+  let asked = Guarded<[String]>([])
+  let subscribers = Guarded<[Subscriber]>([])
   let name: FileName
 
   init(name: FileName = FileName("/home/me/share")) { self.name = name }

@@ -75,12 +75,24 @@ struct DeadMountTests {
     try withSilentMount(at: point) {
       let status = try Program.run(["status", "\(point)"])
       #expect(status.code == 4 && status.output.contains("its daemon does not answer"))
+      let umount = try Program.run(["umount", "\(point)"])
+      #expect(umount.code == 4 && umount.complaint.hasPrefix("sharefs: The daemon of \(point) does not answer.\n"))
       let mount = try Program.run(["mount", "--state", "\(base.path)/state", "\(point)"])
       #expect(mount.code == 32 && mount.complaint.hasPrefix("sharefs: \(point) is already mounted by sharefs.\n"))
     }
     #expect(Clock.now() - start < Clock.seconds(20))
     _ = try Program.run(["umount", "\(point)"])
     #expect(try mounts(at: point) == 0)
+  }
+
+  @Test func aSilentMountCanBeTakenOutOfTheTree() throws {
+    let base = try TemporaryFolder()
+    let point = try base.make("share")
+    try withSilentMount(at: point) {
+      let umount = try Program.run(["umount", "--lazy", "\(point)"])
+      let left = try mounts(at: point)
+      #expect(umount.code == 0 && left == 0)
+    }
   }
 
   @Test func whoHoldsItIsTold() throws {

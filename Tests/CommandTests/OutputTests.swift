@@ -28,6 +28,7 @@ import Testing
   @Test func numbersReadWell() {
     #expect(Words.size(999) == "999 B" && Words.size(1500) == "1.5 kB" && Words.size(12_345_678) == "12 MB")
     #expect(Words.size(999_600) == "1.0 MB")
+    #expect(Words.number(25) == "25" && Words.number(30000.0 / 1001) == "29.97")
     #expect(Words.duration(7.4) == "0:07" && Words.duration(3723) == "1:02:03")
     #expect(Words.duration(.infinity) == "" && Words.duration(nil) == "" && Words.duration(-1) == "")
   }

@@ -3,7 +3,6 @@ import Contracts
 import Glibc
 import Pipeline
 import Posix
-import Synchronization
 import Testing
 
 /// Many documents, many threads, strange names, full disks.
@@ -164,7 +163,7 @@ import Testing
   final class Taker: @unchecked Sendable {
     // Sound since `put` uses nothing of the share that changes after its start.
     private let share: Share
-    private let failed = Mutex(0)
+    private let failed = Guarded(0)
     init(_ share: Share) { self.share = share }
     func put(_ name: String, _ content: String) {
       do { try share.put(path(name), content) } catch { failed.withLock { $0 += 1 } }
@@ -173,7 +172,7 @@ import Testing
   }
 
   final class Flag: Sendable {
-    private let state = Mutex((isSet: false, count: 0))
+    private let state = Guarded((isSet: false, count: 0))
     func set() { state.withLock { $0.isSet = true } }
     func count() { state.withLock { $0.count += 1 } }
     var isSet: Bool { state.withLock { $0.isSet } }

@@ -2,7 +2,6 @@ import Catalog
 import Contracts
 import Pipeline
 import Posix
-import Synchronization
 import Testing
 
 /// From a settled document to its picture.
@@ -103,6 +102,7 @@ import Testing
     let (document, stamp) = try share.document(path("a.mp4"))
     share.pipeline.take(.settled(document, stamp))
     #expect(try share.ready(file).version == 2)
+    try share.idle()
     #expect(share.recorder.pictures.count == 1)
   }
 
@@ -137,6 +137,22 @@ import Testing
     try share.idle()
     #expect(share.jobs().count == 2)
     #expect(share.happened.filter { $0.kind == .closed }.map(\.path) == [path("a.mp4"), path("a.mp4")])
+  }
+
+  @Test func backFromTheTrashItIsShownAndNotMadeAgain() throws {
+    let share = try Share()
+    let file = try share.put(path("a.mp4"), "good")
+    let picture = try share.ready(file)
+    try share.move(path("a.mp4"), path(".Trash-0/files/a.mp4"))
+    try eventually("nothing shown") { share.picture(file) == .unknown }
+    try share.move(path(".Trash-0/files/a.mp4"), path("a.mp4"))
+    // The filesystem tells a first real name as settled, whatever it was before.
+    let (document, stamp) = try share.document(path("a.mp4"))
+    share.pipeline.take(.settled(document, stamp))
+    try eventually("the same picture") { share.picture(file) == .ready(picture) }
+    try share.idle()
+    #expect(share.jobs().count == 1)
+    #expect(share.happened.filter { $0.kind == .closed }.count == 1)
   }
 
   @Test func aDownloadIsFinishedWhenItsMarkGoes() throws {

@@ -3,7 +3,6 @@ import Contracts
 import Glibc
 import Pipeline
 import Posix
-import Synchronization
 import Testing
 
 /// What a scan finds that nobody told.

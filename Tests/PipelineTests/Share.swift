@@ -3,21 +3,26 @@ import Contracts
 import Glibc
 import Pipeline
 import Posix
-import Synchronization
 import Testing
 
 /// A folder of its own for one test.
 final class Folder: Sendable {
   let path: FileName
+  private let isOwn: Bool
 
-  init() throws {
+  init(_ present: FileName? = nil) throws {
+    isOwn = present == nil
+    if let present {
+      path = present
+      return
+    }
     var template = Array("/tmp/sharefs-test-XXXXXX".utf8CString)
     let made = unsafe template.withUnsafeMutableBufferPointer { unsafe mkdtemp($0.baseAddress!) != nil }
     try #require(made)
     path = FileName(template.dropLast().map { UInt8(bitPattern: $0) })
   }
 
-  deinit { Folder.remove(path) }
+  deinit { if isOwn { Folder.remove(path) } }
 
   static func remove(_ folder: FileName) {
     for name in (try? Files.names(in: folder)) ?? [] {
@@ -49,7 +54,7 @@ struct InVain: Error {}
 
 /// What is being written, as the filesystem would know.
 final class Written: Sendable {
-  let files = Mutex<Set<FileID>>([])
+  let files = Guarded<Set<FileID>>([])
 }
 
 extension Files {
@@ -68,8 +73,8 @@ final class Recorder: ProjectionObserver, Reporter {
     let new: Picture?
   }
 
-  private let shown = Mutex<[Shown]>([])
-  private let said = Mutex<[String]>([])
+  private let shown = Guarded<[Shown]>([])
+  private let said = Guarded<[String]>([])
 
   func pictureChanged(of document: Document, old: Picture?, new: Picture?) {
     shown.withLock { $0.append(Shown(path: document.path, old: old, new: new)) }
@@ -99,11 +104,12 @@ final class Share {
   var workers = 2
   var patience = Clock.seconds(10)
 
-  init(starting: Bool = true) throws {
-    folder = try Folder()
+  /// - Parameter present: a folder of another process's share; it stays.
+  init(starting: Bool = true, in present: FileName? = nil) throws {
+    folder = try Folder(present)
     source = folder.path.appending("source")
     cache = folder.path.appending("cache")
-    try Files.makeFolder(source)
+    try Files.makeFolders(source)
     opened = SharedDescriptor(try Descriptor.open(source, O_PATH | O_DIRECTORY))
     device = try opened.descriptor.status().device
     try link(Share.double)

@@ -2,13 +2,12 @@ import Catalog
 import Contracts
 import Pipeline
 import Posix
-import Synchronization
 import Testing
 
 /// Those who wait for a picture.
 @Suite struct WaitTests {
   final class Count: Sendable {
-    private let count = Mutex(0)
+    private let count = Guarded(0)
     func add() { count.withLock { $0 += 1 } }
     var value: Int { count.withLock { $0 } }
   }
@@ -60,7 +59,7 @@ import Testing
   }
 
   final class Answered: Sendable {
-    private let time = Mutex<Clock.Instant?>(nil)
+    private let time = Guarded<Clock.Instant?>(nil)
     func set(_ value: Clock.Instant) { time.withLock { $0 = value } }
     var value: Clock.Instant? { time.withLock { $0 } }
   }

@@ -1,6 +1,5 @@
 import Contracts
 import Posix
-import Synchronization
 
 /// Takes what the tree announces, in order.
 final class Recorder: Settled {

@@ -2,7 +2,6 @@ import Contracts
 import Fuse
 import Glibc
 import Posix
-import Synchronization
 import Testing
 
 @testable import Tree
@@ -45,7 +44,11 @@ final class TestMount: Sendable {
 
   func end() throws {
     let status = try run("umount", folder)
-    try #require(status == 0, "the test left something open in the mount")
+    #expect(status == 0, "the test left something open in the mount")
+    if status != 0 {
+      try run("umount", "-l", folder)
+      session.stop()
+    }
     thread.join()
     session.close()
     tree.detach()
@@ -60,11 +63,15 @@ final class TestMount: Sendable {
 
   /// Runs a program and waits for its end.
   @discardableResult
-  func run(_ program: String, _ arguments: String...) throws -> Int32 {
-    let found = ["/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/", "/usr/local/bin/"].map { $0 + program }
-      .first { unsafe access($0, X_OK) == 0 }
+  func run(_ program: String, _ arguments: String...) throws -> Int32 { try TestMount.execute(program, arguments) }
+
+  @discardableResult
+  static func execute(_ program: String, _ arguments: String...) throws -> Int32 { try execute(program, arguments) }
+
+  private static func execute(_ program: String, _ arguments: [String]) throws -> Int32 {
     let child = try Child.spawn(
-      FileName(try #require(found, "\(program) is not installed")), ([program] + arguments).map { FileName($0) },
+      FileName("/usr/bin/env"),
+      (["env", "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", program] + arguments).map { FileName($0) },
       descriptors: [2: 2], folder: FileName("/"))
     switch try child.wait() {
     case .exited(let code): return code

@@ -80,6 +80,29 @@ struct ThumbsTests {
     }
   }
 
+  /// Who lists right after a copy sees what was copied, in new folders too.
+  @Test func listingAfterClose() throws {
+    try onMount(passthrough: true) { mount in
+      try mount.python(
+        """
+        os.makedirs("d/e"); open("d/e/a.mp4", "w").write("x"); open("b.mp4", "w").write("x"); say("written")
+        if os.fork() == 0:
+            assert sorted(os.listdir(".thumbs")) == [".nomedia", "CACHEDIR.TAG", "b.mp4.png", "d"], os.listdir(".thumbs")
+            assert os.listdir(".thumbs/d/e") == ["a.mp4.png"]; os._exit(0)
+        say("listing"); assert os.wait()[1] == 0
+        """
+      ) { (word: String) throws in
+        let inodes = [try mount.inode("d/e/a.mp4"), try mount.inode("b.mp4")]
+        if word == "written" { for inode in inodes { mount.pictures.making(inode) } }
+        if word == "listing" {
+          let deadline = Clock.now() + Clock.seconds(0.7)
+          while mount.pictures.waiting == 0, Clock.now() < deadline {}
+          for inode in inodes { mount.pictures.ready(inode, version: 1, "P") }
+        }
+      }
+    }
+  }
+
   @Test func unknownDocumentsAreAskedFor() throws {
     try onMount(passthrough: true) { mount in
       try mount.run("sh", "-c", "printf x > '\(mount.folder)/a.mp4'")
@@ -266,7 +289,10 @@ struct ThumbsTests {
         p = subprocess.Popen(["inotifywait", "-q", "-m", "--format", "%e %f", "-e", "create,attrib,delete", ".thumbs"],
                              stdout=subprocess.PIPE, text=True)
         # Its first watch is there when it can be seen in /proc.
-        while not any("inotify" in open("/proc/%d/fdinfo/%s" % (p.pid, n)).read() for n in os.listdir("/proc/%d/fdinfo" % p.pid)): pass
+        def watches():
+            try: return any("inotify" in open("/proc/%d/fdinfo/%s" % (p.pid, n)).read() for n in os.listdir("/proc/%d/fdinfo" % p.pid))
+            except OSError: return False
+        while not watches(): time.sleep(0.01)
         seen = []
         for word in ("appears", "changes", "vanishes"):
             say(word); seen.append(p.stdout.readline().strip())

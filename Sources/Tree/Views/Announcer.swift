@@ -34,9 +34,9 @@ final class Announcer: Sendable {
   private let view: FileName
   private let waits: FolderWaits
   private let state = Monitor(State())
-  private let acting = Mutex<Action?>(nil)
+  private let acting = Guarded<Action?>(nil)
   private let threadID = Atomic<pid_t>(0)
-  private let thread = Mutex<Thread?>(nil)
+  private let thread = Guarded<Thread?>(nil)
 
   init(mountpoint: FileName, view: FileName, waits: FolderWaits) {
     self.mountpoint = mountpoint
@@ -49,6 +49,7 @@ final class Announcer: Sendable {
   }
 
   func stop() {
+    waits.stop()
     state.change { $0.isStopping = true }
     thread.withLock { thread in
       defer { thread = nil }

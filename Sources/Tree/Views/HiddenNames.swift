@@ -1,6 +1,5 @@
 import Fuse
 import Posix
-import Synchronization
 
 /// Entries of the view that somebody deleted: they stay away for a while, so that whoever deletes a tree finds it gone, and then are
 /// back.
@@ -15,7 +14,7 @@ final class HiddenNames: Sendable {
   static let duration = Clock.seconds(10)
 
   /// Until when, by entry; nil is the view's root.
-  private let deadlines = Mutex<[Key?: Clock.Instant]>([:])
+  private let deadlines = Guarded<[Key?: Clock.Instant]>([:])
 
   func hide(_ key: Key?) {
     let now = Clock.now()
@@ -40,19 +39,26 @@ final class HiddenNames: Sendable {
 /// How many lookups wait for a picture in each folder of the view. While one does, the kernel holds the folder; whoever wants to change it
 /// (the announcer) would wait, and everybody else behind it.
 final class FolderWaits: Sendable {
-  private let counts = Monitor<[NodeKey: Int]>([:])
+  private struct State {
+    var counts: [NodeKey: Int] = [:]
+    var isStopping = false
+  }
 
-  func begin(_ folder: NodeKey) { counts.withLock { $0[folder, default: 0] += 1 } }
+  private let state = Monitor(State())
+
+  func begin(_ folder: NodeKey) { state.withLock { $0.counts[folder, default: 0] += 1 } }
 
   func end(_ folder: NodeKey) {
-    counts.change { counts in
-      let left = (counts[folder] ?? 1) - 1
-      counts[folder] = left > 0 ? left : nil
+    state.change { state in
+      let left = (state.counts[folder] ?? 1) - 1
+      state.counts[folder] = left > 0 ? left : nil
     }
   }
 
-  /// Waits until nobody does, or the time has come.
+  /// Waits until nobody does, or the time has come, or `stop`.
   func waitUntilNone(_ folder: NodeKey, deadline: Clock.Instant) {
-    _ = counts.wait(until: deadline) { $0[folder] == nil ? true : nil }
+    _ = state.wait(until: deadline) { $0.counts[folder] == nil || $0.isStopping ? true : nil }
   }
+
+  func stop() { state.change { $0.isStopping = true } }
 }

@@ -2,7 +2,6 @@ import CLinux
 import Contracts
 import Fuse
 import Posix
-import Synchronization
 
 /// The view that mirrors the share's folders with a picture for each document in place of it.
 ///
@@ -19,8 +18,8 @@ final class Thumbs: View {
   let waits = FolderWaits()
   let announcer: Announcer
   /// Joined after both are made: the files list this view's name, this view releases real folders.
-  let files = Mutex<Files?>(nil)
-  private let nodes = Mutex(State())
+  let files = Guarded<Files?>(nil)
+  private let nodes = Guarded(State())
 
   private struct State {
     var slots: [NodeID: Slot] = [:]

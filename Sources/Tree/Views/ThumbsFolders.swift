@@ -2,7 +2,6 @@ import CLinux
 import Contracts
 import Fuse
 import Posix
-import Synchronization
 
 /// An open folder of the view: what it held when the listing began.
 private final class OpenMirror: Sendable {
@@ -14,7 +13,7 @@ private final class OpenMirror: Sendable {
     case note(Note)
   }
 
-  let lines = Mutex<[Line]?>(nil)
+  let lines = Guarded<[Line]?>(nil)
 
   func handle() -> UInt64 { unsafe UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
 
@@ -49,20 +48,21 @@ extension Thumbs {
     }
   }
 
-  /// Documents of the folder whose first picture is being made.
+  /// Documents whose first picture is being made and without which the listing would lack a line: those of the folder, and those of folders in
+  /// it that have no picture yet.
   private func inTheMaking(in folder: Node) throws(Errno) -> [FileID] {
-    var files: [FileID] = []
+    var search = MediaSearch(self)
     let volume = folder.file.volume
     var directory = try Directory(reading: folder.descriptor.raw)
-    while let line = try directory.next(), files.count < Thumbs.mostWaitedFor {
-      guard line.kind == .regular || line.kind == nil,
-        case .making(previous: nil) = projection.picture(volume: volume, inode: line.inode),
-        !streams.isBeingWritten(NodeKey(device: folder.key.device, inode: line.inode)),
-        let status = try documentStatus(line.name, in: folder)
-      else { continue }
-      files.append(status.id(root: root.key.device))
+    while let line = try directory.next(), search.pending.count < Thumbs.mostWaitedFor {
+      if line.name.isDots || TemporaryNames.contains(line.name) { continue }
+      if line.kind == .folder {
+        _ = search.holdsMedia(line.name, in: folder.descriptor.raw)
+      } else {
+        search.note(line, in: folder.descriptor.raw, volume: volume)
+      }
     }
-    return files
+    return search.pending
   }
 
   func readFolder(
@@ -102,7 +102,9 @@ extension Thumbs {
     let own = try folder.status().inode | NodeID.viewBit
     var lines: [OpenMirror.Line] = [.dots(FileName("."), own), .dots(FileName(".."), own)]
     if folder.id == .root { lines += Note.allCases.map { .note($0) } }
-    for (name, inode) in folders where holdsMedia(name, in: folder.descriptor.raw) {
+    for (name, inode) in folders {
+      var search = MediaSearch(self)
+      guard search.holdsMedia(name, in: folder.descriptor.raw) else { continue }
       lines.append(.folder(name, inode | NodeID.viewBit))
     }
     for (document, inode) in documents where isPictured(inode, volume: folder.file.volume) {
@@ -119,39 +121,11 @@ extension Thumbs {
     }
   }
 
-  private func isPictured(_ inode: UInt64, volume: UInt64) -> Bool {
+  fileprivate func isPictured(_ inode: UInt64, volume: UInt64) -> Bool {
     switch projection.picture(volume: volume, inode: inode) {
     case .ready, .making(previous: .some): true
     case .unknown, .making(previous: nil): false
     }
-  }
-
-  /// Whether there is a document with a picture somewhere below: looked for until the first one, and through a thousand entries
-  /// at most; a folder so large is shown.
-  private func holdsMedia(_ name: FileName, in parent: CInt) -> Bool {
-    var left = 1000
-    func look(_ name: FileName, _ parent: CInt) -> Bool {
-      guard let descriptor = try? Descriptor.open(at: parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
-        let device = try? descriptor.status().device
-      else { return false }
-      let volume = device == root.key.device ? 0 : device
-      var folders: [FileName] = []
-      var directory = Directory(descriptor)
-      // What cannot be read holds nothing that could be shown.
-      while let line = try? directory.next() {
-        left -= 1
-        if left < 0 { return true }
-        if line.name.isDots || TemporaryNames.contains(line.name) { continue }
-        if line.kind == .folder {
-          folders.append(line.name)
-        } else if isPictured(line.inode, volume: volume) {
-          return true
-        }
-      }
-      let raw = directory.descriptor.raw
-      return folders.contains { look($0, raw) }
-    }
-    return look(name, parent)
   }
 
   private func add(
@@ -188,4 +162,60 @@ extension Thumbs {
   }
 
   func fileSystem(_ request: consuming Request, _ node: NodeID) { request.fail(.noSystemCall) }
+}
+
+/// Looks for documents with pictures below folders.
+private struct MediaSearch {
+  private let view: Thumbs
+  private var left = 0
+  /// Documents met on the way whose first picture is being made.
+  private(set) var pending: [FileID] = []
+
+  init(_ view: Thumbs) { self.view = view }
+
+  /// Whether there is a document with a picture somewhere below: looked for until the first one, and through a thousand entries
+  /// at most; a folder so large is shown.
+  mutating func holdsMedia(_ name: FileName, in parent: CInt) -> Bool {
+    left = 1000
+    let before = pending
+    let isFound = look(name, parent)
+    // It is shown anyway: nobody need wait for the rest.
+    if isFound { pending = before }
+    return isFound
+  }
+
+  private mutating func look(_ name: FileName, _ parent: CInt) -> Bool {
+    // What cannot be read holds nothing that could be shown.
+    guard let descriptor = try? Descriptor.open(at: parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+      let device = try? descriptor.status().device
+    else { return false }
+    let volume = device == view.root.key.device ? 0 : device
+    var folders: [FileName] = []
+    var directory = Directory(descriptor)
+    let raw = directory.descriptor.raw
+    while let line = try? directory.next() {
+      left -= 1
+      if left < 0 { return true }
+      if line.name.isDots || TemporaryNames.contains(line.name) { continue }
+      if line.kind == .folder {
+        folders.append(line.name)
+      } else if view.isPictured(line.inode, volume: volume) {
+        return true
+      } else {
+        note(line, in: raw, volume: volume)
+      }
+    }
+    for folder in folders where look(folder, raw) { return true }
+    return false
+  }
+
+  /// Notes a document whose first picture is being made.
+  mutating func note(_ line: DirectoryEntry, in folder: CInt, volume: UInt64) {
+    guard line.kind == .regular || line.kind == nil,
+      case .making(previous: nil) = view.projection.picture(volume: volume, inode: line.inode),
+      let status = try? FileStatus.of(line.name, in: folder), status.kind == .regular,
+      !view.streams.isBeingWritten(NodeKey(device: status.device, inode: status.inode))
+    else { return }
+    pending.append(status.id(root: view.root.key.device))
+  }
 }

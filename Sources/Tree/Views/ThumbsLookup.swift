@@ -2,7 +2,6 @@ import CLinux
 import Contracts
 import Fuse
 import Posix
-import Synchronization
 
 extension Thumbs {
   /// How long a picture in the making is waited for before the placeholder stands in.
@@ -191,7 +190,7 @@ extension Thumbs {
 
 /// Set once the wait is known, read by whoever gives it up.
 final class Wait: Sendable {
-  private let state = Mutex<UInt64?>(nil)
+  private let state = Guarded<UInt64?>(nil)
   var token: UInt64? {
     get { state.withLock { $0 } }
     set { state.withLock { $0 = newValue } }

@@ -106,6 +106,12 @@ enum Words {
       ? "\(minutes):\(two(whole % 60))" : "\(minutes / 60):\(two(minutes % 60)):\(two(whole % 60))"
   }
 
+  /// At most three digits after the point, and none of them in vain.
+  static func number(_ number: Double) -> String {
+    let text = "\((number * 1000).rounded() / 1000)"
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+
   static func dimensions(_ facts: Facts) -> String {
     guard let width = facts.width, let height = facts.height else { return "" }
     return "\(width)x\(height)"

@@ -94,7 +94,7 @@ enum InfoCommand {
     line("duration", Words.duration(facts.duration))
     line("dimensions", Words.dimensions(facts))
     line("rotation", facts.rotation.flatMap { $0 == 0 ? nil : "\($0) degrees" })
-    line("frame rate", facts.frameRate.map { "\(($0 * 1000).rounded() / 1000) frames a second" })
+    line("frame rate", facts.frameRate.map { "\(Words.number($0)) a second" })
     line("video", facts.videoCodec)
     line("audio", facts.audioCodec ?? (facts.hasAudio == false ? "none" : nil))
     line("taken", facts.taken)

@@ -47,15 +47,17 @@ enum StatusCommand {
     func mute(_ why: String, _ code: ExitCode) -> Found {
       .mute(mountpoint: mount.mountpoint, source: mount.source, pid: card?.pid, why: why, code: code)
     }
+    let dead = "dead: its daemon was killed; mount it again, or unmount it"
     let noAnswer = "its daemon does not answer"
     guard let card else {
-      if let user = mount.user, user != System.user, !System.isRoot {
-        return mute("mounted by another user (user id \(user)), who alone and root may ask", .permission)
-      }
       switch mount.health() {
-      case .dead: return mute("dead: its daemon was killed; mount it again, or unmount it", .noSuchThing)
+      case .dead: return mute(dead, .noSuchThing)
       case .silent: return mute(noAnswer, .timedOut)
-      case .alive: return mute("its control socket is gone; unmount it and mount it again", .timedOut)
+      case .alive:
+        if let user = mount.user, user != System.user {
+          return mute("another user's (user id \(user)), who may ask it", .permission)
+        }
+        return mute("its control socket is gone; unmount it and mount it again", .timedOut)
       }
     }
     do throws(Client.Failure) {
@@ -67,7 +69,7 @@ enum StatusCommand {
       case .unreachable(.access), .unreachable(.notPermitted): return mute("another user's", .permission)
       case .unreachable, .ended:
         if mount.health() == .dead {
-          return mute("dead: its daemon was killed; mount it again, or unmount it", .noSuchThing)
+          return mute(dead, .noSuchThing)
         }
         return mute("its daemon is starting or ending", .timedOut)
       case .refused(let refusal): return mute("refused: \(escaped(Array(refusal.error.utf8)))", .permission)

@@ -11,12 +11,20 @@ enum UmountCommand {
     let table = try MountTable.now()
     let path = try Paths.real(arguments.operands[0], table: table)
     let mount = try find(path, table)
-    if mount.health() == .dead {
+    let share = RunningShare.at(path)
+    switch mount.health() {
+    case .alive: break
+    case .dead:
       try take(mount, lazy: true, daemon: nil)
       Output.complain("sharefs: the mount at \(path) was dead; it is taken away.\n")
       return .done
+    case .silent where lazy: break
+    case .silent:
+      throw Failure(
+        .timedOut, "The daemon of \(path)\(share.map { " (process \($0.pid))" } ?? "") does not answer.",
+        hint:
+          "Wake it with `kill -CONT` if it was stopped; or take it out of the tree now: sharefs umount --lazy \(path)")
     }
-    let share = RunningShare.at(path)
     // Held before the mount goes: afterwards its number could be somebody else's.
     let daemon = share.flatMap { try? ProcessHandle($0.pid) }
     try take(mount, lazy: lazy, daemon: share?.pid)

@@ -4,7 +4,6 @@ import Fuse
 import Glibc
 import Pipeline
 import Posix
-import Synchronization
 import Tree
 
 /// Joins the parts and serves the share until it is unmounted.
@@ -38,7 +37,7 @@ final class Daemon: Sendable {
   let tree: ShareTree
   let session: Session
   private let signals: Received
-  private let parts = Mutex(Parts())
+  private let parts = Guarded(Parts())
   private let hasEnded = Monitor(false)
 
   private struct Parts {
@@ -57,6 +56,10 @@ final class Daemon: Sendable {
     self.plan = plan
     signals = try explain(.mountFailed, "Signals cannot be received") { () throws(Errno) in try Received() }
     Signals.ignore(SIGPIPE)
+    // Every inode that the kernel remembers is held by a descriptor.
+    try explain(.mountFailed, "The number of open files cannot be raised") { () throws(Errno) in
+      try System.raiseDescriptorLimit()
+    }
     Signals.interrupt(SIGUSR2)
     let location = plan.location
     let late = LateTree()
@@ -178,7 +181,7 @@ final class Daemon: Sendable {
 
 /// The tree, for the pipeline that is made before it.
 private final class LateTree: Sendable {
-  let tree = Mutex<ShareTree?>(nil)
+  let tree = Guarded<ShareTree?>(nil)
 
   func isBeingWritten(_ file: FileID) -> Bool { tree.withLock { $0 }?.isBeingWritten(file) ?? false }
 }

@@ -2,7 +2,6 @@ import Contracts
 import Control
 import Glibc
 import Posix
-import Synchronization
 
 /// The daemon's log: the terminal or journal when it runs in the foreground, else a file that is kept below a megabyte. The newest errors
 /// stay in memory for `status`. A message that repeats is written once, then counted.
@@ -31,7 +30,7 @@ final class Log: Reporter {
 
   private let goal: Goal
   private let least: Severity
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   /// - Parameter verbose: whether every event is told.
   init(_ goal: Goal, verbose: Bool) throws(Errno) {

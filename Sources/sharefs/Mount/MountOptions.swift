@@ -30,7 +30,7 @@ struct MountOptions: Hashable, Sendable {
       spelling: "thumbs=listed|hidden|off", summary: "show .thumbs, let it only be opened, or leave it out (listed)"),
     Known(spelling: "thumb_size=WxH", summary: "what a thumbnail must fit into, in pixels, 16 to 4096 (300x169)"),
     Known(spelling: "nopassthrough", summary: "let all reads and writes go through the daemon"),
-    Known(spelling: "allow_other", summary: "let other users in; permissions hold as on the folder itself"),
+    Known(spelling: "allow_other", summary: "let other users in, as every mount of root does"),
     Known(spelling: "ro", summary: "read-only"),
     Known(
       spelling: "noatime, nosuid, nodev, noexec, sync, dirsync", summary: "as for every mount, and their opposites"),
