@@ -3,7 +3,7 @@ import Fuse
 import Posix
 
 /// An open folder. Its reader is taken out while it is used, so that no lock is held over a system call; whoever finds it taken opens another.
-private final class OpenFolder: Sendable {
+private final class OpenFolder: KernelHandle, Sendable {
   final class Reader: @unchecked Sendable {
     // Sound since it belongs to the thread that took it out, until it is put back.
     var directory: Directory
@@ -16,16 +16,6 @@ private final class OpenFolder: Sendable {
   }
 
   let reader = Guarded<Reader?>(nil)
-
-  func handle() -> UInt64 { unsafe UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
-
-  static func at(_ handle: UInt64) -> OpenFolder {
-    unsafe Unmanaged<OpenFolder>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(handle))!).takeUnretainedValue()
-  }
-
-  static func take(_ handle: UInt64) {
-    unsafe Unmanaged<OpenFolder>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(handle))!).release()
-  }
 }
 
 extension Files {

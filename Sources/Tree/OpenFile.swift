@@ -12,7 +12,7 @@ struct BackingState {
 }
 
 /// One open of a document. The kernel keeps a pointer to it as the file handle, from open to release.
-final class OpenFile: Sendable {
+final class OpenFile: KernelHandle, Sendable {
   let node: Node
   let flags: CInt
   let isPassthrough: Bool
@@ -54,16 +54,5 @@ final class OpenFile: Sendable {
   static func reopening(_ flags: CInt) -> CInt {
     (flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW | O_NOCTTY | CInt(O_DIRECT) | O_APPEND | CInt(O_PATH)))
       | O_NONBLOCK
-  }
-
-  /// The pointer that the kernel keeps; it counts as an owner until `take`.
-  func handle() -> UInt64 { unsafe UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
-
-  static func at(_ handle: UInt64) -> OpenFile {
-    unsafe Unmanaged<OpenFile>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(handle))!).takeUnretainedValue()
-  }
-
-  static func take(_ handle: UInt64) -> OpenFile {
-    unsafe Unmanaged<OpenFile>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(handle))!).takeRetainedValue()
   }
 }

@@ -5,7 +5,7 @@ import Glibc
 import Posix
 
 /// An open picture or note. The kernel keeps a pointer to it as the file handle.
-private final class OpenPicture: Sendable {
+private final class OpenPicture: KernelHandle, Sendable {
   enum Content: Sendable {
     case stored(SharedDescriptor)
     case fixed([UInt8])
@@ -13,16 +13,6 @@ private final class OpenPicture: Sendable {
 
   let content: Content
   init(_ content: Content) { self.content = content }
-
-  func handle() -> UInt64 { unsafe UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
-
-  static func at(_ handle: UInt64) -> OpenPicture {
-    unsafe Unmanaged<OpenPicture>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(handle))!).takeUnretainedValue()
-  }
-
-  static func take(_ handle: UInt64) {
-    unsafe Unmanaged<OpenPicture>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(handle))!).release()
-  }
 }
 
 extension Thumbs {

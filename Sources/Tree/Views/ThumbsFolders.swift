@@ -4,7 +4,7 @@ import Fuse
 import Posix
 
 /// An open folder of the view: what it held when the listing began.
-private final class OpenMirror: Sendable {
+private final class OpenMirror: KernelHandle, Sendable {
   enum Line: Sendable {
     case dots(FileName, UInt64)
     case folder(FileName, UInt64)
@@ -14,16 +14,6 @@ private final class OpenMirror: Sendable {
   }
 
   let lines = Guarded<[Line]?>(nil)
-
-  func handle() -> UInt64 { unsafe UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
-
-  static func at(_ handle: UInt64) -> OpenMirror {
-    unsafe Unmanaged<OpenMirror>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(handle))!).takeUnretainedValue()
-  }
-
-  static func take(_ handle: UInt64) {
-    unsafe Unmanaged<OpenMirror>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(handle))!).release()
-  }
 }
 
 extension Thumbs {
