@@ -34,18 +34,53 @@ public enum ProcessTable {
     return escaped(bytes)
   }
 
-  /// Every path that a process holds: open files, working folder, root, program, mappings. What we may not see is left out.
-  public static func held(by process: pid_t) -> [FileName] {
+  /// Something that a process holds: an open file, its working folder, its root, its program, a mapping.
+  public struct Held: Sendable {
+    public let path: FileName
+    /// The id of the mount through which it was reached, as in /proc/self/mountinfo. It tells a file of a mount from the one below it, which has the same path.
+    /// Nil for a mapping.
+    public let mount: Int?
+    /// The file system of a mapping, as in the third field of mountinfo.
+    public let device: String?
+
+    /// - Parameters:
+    ///   - mount: a mount's id.
+    ///   - device: that mount's file system, such as `0:45`.
+    public func isIn(mount: Int, device: String) -> Bool { self.mount == mount || self.device == device }
+  }
+
+  /// Everything that a process holds, without a question to the file systems that it lies in. What we may not see is left out.
+  public static func held(by process: pid_t) -> [Held] {
     let base = FileName("/proc/\(process)")
-    var paths = ["cwd", "root", "exe"].compactMap { try? Files.target(base.appending($0)) }
+    var all: [Held] = []
+    for name in ["cwd", "root", "exe"].map({ base.appending($0) }) {
+      // O_PATH through the link of /proc: no one looks the path up, and a dead or stopped file system is not asked.
+      guard let path = try? Files.target(name), let place = try? Descriptor.open(name, O_PATH) else { continue }
+      all.append(Held(path: path, mount: mount(FileName("/proc/self/fdinfo/\(place.raw)")), device: nil))
+    }
     let folder = base.appending("fd")
     for name in (try? Files.names(in: folder)) ?? [] {
-      if let path = try? Files.target(folder.appending(name)) { paths.append(path) }
+      guard let path = try? Files.target(folder.appending(name)) else { continue }
+      all.append(Held(path: path, mount: mount(base.appending("fdinfo").appending(name)), device: nil))
     }
     let maps = (try? Files.readStream(base.appending("maps"), limit: 64 << 20)) ?? []
     for line in maps.split(separator: UInt8(ascii: "\n")) {
-      if let slash = line.firstIndex(of: UInt8(ascii: "/")) { paths.append(FileName(line[slash...])) }
+      // address, permissions, offset, device, inode, path
+      let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+      guard fields.count == 6, let slash = fields[5].firstIndex(of: UInt8(ascii: "/")) else { continue }
+      let numbers = fields[3].split(separator: UInt8(ascii: ":")).compactMap {
+        Int(String(decoding: $0, as: UTF8.self), radix: 16)
+      }
+      guard numbers.count == 2 else { continue }
+      all.append(Held(path: FileName(fields[5][slash...]), mount: nil, device: "\(numbers[0]):\(numbers[1])"))
     }
-    return paths
+    return all
+  }
+
+  /// The `mnt_id` of a descriptor's page in /proc.
+  private static func mount(_ page: FileName) -> Int? {
+    let text = (try? Files.readStream(page, limit: 1 << 16)) ?? []
+    let line = text.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "mnt_id:".utf8) }
+    return line.flatMap { Int(String(decoding: $0.dropFirst(7).drop { $0 <= 0x20 }, as: UTF8.self)) }
   }
 }

@@ -94,17 +94,4 @@ struct DeadMountTests {
       #expect(umount.code == 0 && left == 0)
     }
   }
-
-  @Test func whoHoldsItIsTold() throws {
-    let base = try TemporaryFolder()
-    let held = try base.make("held")
-    let words = ["sleep", "60"].map { FileName($0) }
-    let child = try Child.spawn(FileName("/bin/sleep"), words, folder: held)
-    let holders = Unmount.holders(of: held, daemon: nil)
-    let process = child.process
-    #expect(holders == [Unmount.Holder(process: process, name: "sleep", path: held)])
-    #expect(Unmount.holders(of: held, daemon: process) == [])
-    child.kill()
-    _ = try child.wait()
-  }
 }

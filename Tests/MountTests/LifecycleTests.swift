@@ -60,6 +60,42 @@ struct LifecycleTests {
     }
   }
 
+  /// Who is said to use a mount does: by an open file, a working folder or a mapping. Who holds the folder below it, under the same paths, as the
+  /// share's workers do, is not named and keeps nothing.
+  @Test(arguments: Mode.possible) func holders(mode: Mode) throws {
+    let share = try Share(mode, mounted: false)
+    try share.run("mkdir", share.folder)
+    try share.run("cp", "/bin/sleep", share.folder + "/below")
+    try share.python(
+      """
+      below = [open("below", "rb"), os.open(".", os.O_RDONLY)]
+      kept = mmap.mmap(below[0].fileno(), 0, prot=mmap.PROT_READ)
+      command = ["\(Share.sharefs)", "mount", "--state", "\(share.state)"] + \(mode == .nopassthrough ? "['-o', 'nopassthrough']" : "[]")
+      subprocess.run(command + ["\(share.folder)"], check=True)
+      def umount():
+          return subprocess.run(["\(Share.sharefs)", "umount", "\(share.folder)"], stderr=subprocess.PIPE, cwd="/")
+      holding = {
+          "file": "f = open('below', 'rb')",
+          "folder": "os.chdir('.')",
+          "mapping": "f = open('below', 'rb'); m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ); f.close()",
+      }
+      for name, act in holding.items():
+          program = "import os, mmap, sys; os.chdir('\(share.folder)'); " + act
+          program += "; " + ("" if name == "folder" else "os.chdir('/'); ") + "print('ready', flush=True); sys.stdin.read()"
+          p = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/")
+          assert p.stdout.readline() == b"ready\\n"
+          told = umount()
+          text = told.stderr.decode()
+          assert told.returncode == 32 and f"(process {p.pid})" in text, (name, text)
+          assert f"(process {os.getpid()})" not in text and text.count("(process") == 1, (name, text)
+          p.stdin.close(); p.wait()
+      told = umount()
+      assert told.returncode == 0, told.stderr
+      """)
+    #expect(!share.isMounted)
+    try share.end()
+  }
+
   /// The two-folder form shows the source elsewhere; what is written here is there.
   @Test(arguments: Mode.possible) func twoFolders(mode: Mode) throws {
     let clip = try Fixtures.clip("green")

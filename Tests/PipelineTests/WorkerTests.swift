@@ -131,7 +131,9 @@ import Testing
     for number in 0..<20 { try share.put(path("\(number).mp4"), number % 4 == 0 ? "crash" : "good") }
     try share.idle()
     // Nothing of the source stays open but its folder.
-    let inside = ProcessTable.held(by: ProcessTable.own).filter { $0 != share.source && $0.isWithin(share.source) }
+    let inside = ProcessTable.held(by: ProcessTable.own).map(\.path).filter {
+      $0 != share.source && $0.isWithin(share.source)
+    }
     #expect(inside.isEmpty)
   }
 

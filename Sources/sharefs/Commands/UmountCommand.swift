@@ -80,7 +80,7 @@ enum UmountCommand {
   }
 
   private static func busy(_ mount: Mount, _ daemon: Int32?) -> Failure {
-    let holders = Unmount.holders(of: mount.mountpoint, daemon: daemon)
+    let holders = Unmount.holders(of: mount, daemon: daemon)
     var who = holders.prefix(8).map { "\($0.name) (process \($0.process)): \($0.path)" }
     if holders.count > 8 { who.append("and \(holders.count - 8) more") }
     if who.isEmpty { who = ["by whom cannot be seen; root sees every process"] }

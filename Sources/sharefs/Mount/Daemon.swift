@@ -154,7 +154,7 @@ final class Daemon: Sendable {
       do throws(Errno) {
         try Unmount.takePatiently(mount, daemon: ProcessTable.own)
       } catch .busy {
-        let holders = Unmount.holders(of: plan.mountpoint, daemon: ProcessTable.own)
+        let holders = Unmount.holders(of: mount, daemon: ProcessTable.own)
         let names = holders.prefix(5).map { "\($0.name) (\($0.process))" }.joined(separator: ", ")
         plan.log.report(
           .warning, "The mount is in use\(names.isEmpty ? "" : " by \(names)"); it is taken away all the same.")

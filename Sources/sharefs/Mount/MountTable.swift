@@ -4,6 +4,8 @@ import Posix
 /// One line of /proc/self/mountinfo.
 struct Mount: Hashable, Sendable {
   let id: Int
+  /// Major and minor number of the file system, such as `0:45`.
+  let device: String
   let mountpoint: FileName
   let type: String
   let source: FileName
@@ -41,7 +43,8 @@ struct MountTable: Sendable {
       let dash = fields[6...].firstIndex(where: { $0.elementsEqual("-".utf8) }), fields.count > dash + 3
     else { return nil }
     return Mount(
-      id: id, mountpoint: FileName(unescape(fields[4])), type: String(decoding: fields[dash + 1], as: UTF8.self),
+      id: id, device: String(decoding: fields[2], as: UTF8.self), mountpoint: FileName(unescape(fields[4])),
+      type: String(decoding: fields[dash + 1], as: UTF8.self),
       source: FileName(unescape(fields[dash + 2])), options: String(decoding: fields[dash + 3], as: UTF8.self))
   }
 

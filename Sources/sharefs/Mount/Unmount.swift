@@ -17,8 +17,8 @@ enum Unmount {
     throw still.id == mount.id ? .busy : .invalid
   }
 
-  /// As `take`, not lazy, and again for a moment while nobody can be seen who uses the mount: the daemon itself does at times, for as long
-  /// as it takes to make a thumbnail known to watchers.
+  /// As `take`, not lazy, and again for a moment while nobody else can be seen who uses the mount: the daemon itself does at times, for as
+  /// long as it takes to make a thumbnail known to watchers.
   /// - Parameter daemon: its process.
   static func takePatiently(_ mount: Mount, daemon: Int32?) throws(Errno) {
     let deadline = Clock.now() + Clock.seconds(2)
@@ -26,7 +26,7 @@ enum Unmount {
       do throws(Errno) {
         return try take(mount, lazy: false)
       } catch .busy {
-        guard Clock.now() < deadline, holders(of: mount.mountpoint, daemon: daemon).isEmpty else { throw .busy }
+        guard Clock.now() < deadline, holders(of: mount, daemon: daemon).isEmpty else { throw .busy }
         Clock.pause(0.02)
       }
     }
@@ -46,13 +46,13 @@ enum Unmount {
     let path: FileName
   }
 
-  /// Who holds files in a mount, as far as we may see.
-  /// - Parameter daemon: its own process, which holds the folder below the mount under the same name.
-  static func holders(of mountpoint: FileName, daemon: Int32?) -> [Holder] {
+  /// Who holds files in a mount, as far as we may see. Who holds files of the folder below it, such as the share's workers, is none of them.
+  /// - Parameter daemon: its own process, whose visits are short.
+  static func holders(of mount: Mount, daemon: Int32?) -> [Holder] {
     ((try? ProcessTable.all()) ?? []).compactMap { process in
       if process == daemon || process == ProcessTable.own { return nil }
-      guard let path = ProcessTable.held(by: process).first(where: { $0.isWithin(mountpoint) }) else { return nil }
-      return Holder(process: process, name: ProcessTable.name(of: process) ?? "?", path: path)
+      let held = ProcessTable.held(by: process).first { $0.isIn(mount: mount.id, device: mount.device) }
+      return held.map { Holder(process: process, name: ProcessTable.name(of: process) ?? "?", path: $0.path) }
     }
   }
 }
