@@ -108,6 +108,21 @@ struct NodesTests {
     }
   }
 
+  /// A file handle that could become stale when the kernel forgets its inode is not given at all, which programs know how to take.
+  @Test(arguments: [true, false]) func noFileHandles(passthrough: Bool) throws {
+    try onMount(passthrough: passthrough) { mount in
+      try mount.python(
+        """
+        import errno
+        open("a", "w").close()
+        libc = ctypes.CDLL(None, use_errno=True)
+        handle = (ctypes.c_uint * 40)(128); mount = ctypes.c_int()
+        assert libc.name_to_handle_at(-100, b"a", handle, ctypes.byref(mount), 0) == -1
+        assert ctypes.get_errno() == errno.EOPNOTSUPP, errno.errorcode[ctypes.get_errno()]
+        """)
+    }
+  }
+
   private enum ByNumber: NodeProperty {
     static func key(of node: Node) -> NodeID { node.id }
   }
