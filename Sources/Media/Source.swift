@@ -107,9 +107,10 @@ struct Bytes {
 
   func first(_ text: StaticString) -> Int? {
     let end = all.count - text.utf8CodeUnitCount
+    let first = unsafe text.utf8Start.pointee
     var place = 0
     while place <= end {
-      if has(text, at: place) { return place }
+      if all[place] == first, has(text, at: place) { return place }
       place += 1
     }
     return nil

@@ -81,6 +81,7 @@ struct Study {
   private func guess(_ source: Source, _ claim: MediaType?, _ finding: inout Finding) throws(MediaError) {
     guard let claim, claim.kind != .document else { return }
     do throws(MediaError) {
+      finding.doubt()
       try container(source, format: nil, &finding)
     } catch {
       if error == .tooLong || error == .noMemory || finding.facts.container != nil { throw error }
