@@ -87,25 +87,27 @@ struct Colour {
     let greenOfV = whole(2 * (1 - red) * red / green * chroma)
     let (width, height) = (scaled.width, scaled.height)
     return unsafe [Sample](unsafeUninitializedCapacity: width * height * 3) { pixels, count in
-      var place = 0
-      func put(_ value: Int) {
-        unsafe pixels[place] = Sample(truncatingIfNeeded: min(max(value >> 16, 0), most))
-        place += 1
-      }
+      guard var out = pixels.baseAddress else { return }
       for row in 0..<height {
         let lumas = unsafe scaled.row(row, plane: 0, of: Sample.self)
         let us = unsafe scaled.row(row, plane: 1, of: Sample.self)
         let vs = unsafe scaled.row(row, plane: 2, of: Sample.self)
         for column in 0..<width {
-          let light = unsafe (Int(lumas[column]) - zero) * y + 1 << 15
-          let u = unsafe Int(us[column]) - middle
-          let v = unsafe Int(vs[column]) - middle
-          put(light + v * redOfV)
-          put(light - u * greenOfU - v * greenOfV)
-          put(light + u * blueOfU)
+          let light = unsafe (Int(lumas[column]) &- zero) &* y &+ 1 << 15
+          let u = unsafe Int(us[column]) &- middle
+          let v = unsafe Int(vs[column]) &- middle
+          unsafe out[0] = Self.clamped(light &+ v &* redOfV)
+          unsafe out[1] = Self.clamped(light &- u &* greenOfU &- v &* greenOfV)
+          unsafe out[2] = Self.clamped(light &+ u &* blueOfU)
+          unsafe out += 3
         }
       }
       count = width * height * 3
     }
+  }
+
+  @inline(__always)
+  private static func clamped<Sample: FixedWidthInteger & UnsignedInteger>(_ value: Int) -> Sample {
+    Sample(truncatingIfNeeded: min(max(value >> 16, 0), Int(Sample.max)))
   }
 }

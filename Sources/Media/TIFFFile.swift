@@ -117,7 +117,9 @@ struct TIFFFile {
     let letters = (0..<count).compactMap { bytes[place + $0] }.prefix { $0 != 0 }
     let text = String(decoding: letters, as: UTF8.self)
     // Makers fill up with blanks.
-    let last = text.lastIndex { $0 != " " }
-    return last.map { String(text[...$0]) }
+    guard let last = text.lastIndex(where: { $0 != " " }) else { return nil }
+    // What holds anything but letters is no name.
+    if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) { return nil }
+    return String(text[...last])
   }
 }
