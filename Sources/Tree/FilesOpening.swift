@@ -16,7 +16,7 @@ extension Files {
         made = try makeDocument(in: folder, name, mode: mode, flags: flags, as: request.caller)
       } catch .exists where flags & O_EXCL == 0 {
         // In the two-folder form somebody may have made it in the source meanwhile.
-        let (node, status) = try hold(in: folder, name)
+        let (node, status) = try holdOpen(in: folder, name)
         do throws(Errno) {
           let file = try open(node, flags: flags)
           finishCreate(request, node, status, file)
@@ -26,9 +26,34 @@ extension Files {
         }
         return
       }
-      let (node, status) = try hold(in: folder, name)
+      let (node, status) = try holdOpen(in: folder, name)
       do throws(Errno) {
         let file = try open(node, flags: flags, made: made, isNew: true)
+        finishCreate(request, node, status, file)
+      } catch {
+        release(node.id, count: 1)
+        throw error
+      }
+    } catch {
+      request.fail(error)
+    }
+  }
+
+  /// O_TMPFILE. It may get its first name by linkat(2), which makes it a document.
+  func createNameless(_ request: consuming Request, in parent: NodeID, mode: mode_t, flags: CInt) {
+    do throws(Errno) {
+      let folder = try table.find(parent).open()
+      // Whether it may be linked is the kernel's business: it knows O_EXCL.
+      let kept = OpenFile.reopening(flags) & ~O_NONBLOCK | CInt(O_TMPFILE)
+      let made = try Credentials.acting(as: request.caller) { () throws(Errno) -> SharedDescriptor in
+        SharedDescriptor(try Descriptor.open(at: folder.raw, FileName("."), kept, mode: mode & 0o7777))
+      }
+      let status = try made.descriptor.status()
+      let node = hold(status, in: nil, FileName(""))
+      do throws(Errno) {
+        node.adopt(try Descriptor.reopen(made.raw, CInt(O_PATH)))
+        // The kernel opens backing files with the caller's flags, of which O_TMPFILE asks for a folder.
+        let file = try open(node, flags: flags, made: made, isNew: true, mayPassThrough: false)
         finishCreate(request, node, status, file)
       } catch {
         release(node.id, count: 1)
@@ -53,15 +78,16 @@ extension Files {
     in folder: Node, _ name: FileName, mode: mode_t, flags: CInt, as caller: Caller
   ) throws(Errno) -> SharedDescriptor? {
     let passes = passesThrough
+    let folder = try folder.open()
     return try Credentials.acting(as: caller) { () throws(Errno) -> SharedDescriptor? in
       if passes {
         try unsafe name.withCString { name throws(Errno) in
-          _ = try check { unsafe mknodat(folder.descriptor.raw, name, S_IFREG | mode & 0o7777, 0) }
+          _ = try check { unsafe mknodat(folder.raw, name, S_IFREG | mode & 0o7777, 0) }
         }
         return nil
       }
       let flags = OpenFile.reopening(flags) | O_CREAT | O_EXCL | O_NOFOLLOW
-      return SharedDescriptor(try Descriptor.open(at: folder.descriptor.raw, name, flags, mode: mode & 0o7777))
+      return SharedDescriptor(try Descriptor.open(at: folder.raw, name, flags, mode: mode & 0o7777))
     }
   }
 
@@ -76,7 +102,7 @@ extension Files {
   }
 
   private func reply(_ file: OpenFile, _ handle: UInt64) -> OpenReply {
-    if file.isPassthrough, let number = file.node.backing.withLock({ $0.number }) {
+    if file.isPassthrough, let number = file.node.withBacking({ $0.number }) {
       return OpenReply(handle: handle, flags: .passthrough, backing: number)
     }
     // Pages stay valid where nothing can write but through us; mixed with passthrough, something can.
@@ -84,7 +110,20 @@ extension Files {
   }
 
   private func open(
-    _ node: Node, flags: CInt, made: SharedDescriptor? = nil, isNew: Bool = false
+    _ node: Node, flags: CInt, made: SharedDescriptor? = nil, isNew: Bool = false, mayPassThrough: Bool = true
+  ) throws(Errno) -> OpenFile {
+    let held = try node.pin()
+    do throws(Errno) {
+      return try open(
+        node, held.raw, flags: flags, made: made, isNew: isNew, mayPassThrough: mayPassThrough && passesThrough)
+    } catch {
+      node.unpin()
+      throw error
+    }
+  }
+
+  private func open(
+    _ node: Node, _ raw: CInt, flags: CInt, made: SharedDescriptor?, isNew: Bool, mayPassThrough: Bool
   ) throws(Errno) -> OpenFile {
     let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
     var before: FileStatus?
@@ -96,19 +135,19 @@ extension Files {
       }
       before = status
     }
-    let isPassthrough = try attach(node)
+    let isPassthrough = try attach(node, raw, mayPassThrough: mayPassThrough)
     if isWriter {
       streams.begin(node, before: isNew ? nil : before, mayBeMapped: isPassthrough && flags & O_ACCMODE == O_RDWR)
     }
     do throws(Errno) {
       var descriptor = made
       if flags & O_TRUNC != 0 && !isNew {
-        try unsafe FileName.ofDescriptor(node.descriptor.raw).withCString { path throws(Errno) in
+        try unsafe FileName.ofDescriptor(raw).withCString { path throws(Errno) in
           _ = try check { unsafe truncate(path, 0) }
         }
       }
       if !isPassthrough && descriptor == nil {
-        descriptor = SharedDescriptor(try Descriptor.reopen(node.descriptor.raw, OpenFile.reopening(flags)))
+        descriptor = SharedDescriptor(try Descriptor.reopen(raw, OpenFile.reopening(flags)))
       }
       return OpenFile(
         node: node, flags: flags, isPassthrough: isPassthrough, isWriter: isWriter, descriptor: descriptor)
@@ -130,22 +169,23 @@ extension Files {
     file.close()
     detach(file.node)
     if file.isWriter { streams.end(file.node) }
+    file.node.unpin()
   }
 
   private var passesThrough: Bool { session.withLock { $0?.hasPassthrough ?? false } }
 
   /// Counts one more open and decides how its data goes: as that of the inode's other handles, else by passthrough where the kernel lets us.
-  private func attach(_ node: Node) throws(Errno) -> Bool {
-    let (isFirst, isPassthrough) = node.backing.withLock { backing in
+  private func attach(_ node: Node, _ raw: CInt, mayPassThrough: Bool) throws(Errno) -> Bool {
+    let (isFirst, isPassthrough) = node.withBacking { backing in
       backing.opens += 1
       return (backing.opens == 1, backing.number != nil)
     }
-    guard isFirst, node.kind == .regular, let session = session.withLock({ $0 }), session.hasPassthrough else {
+    guard isFirst, mayPassThrough, node.kind == .regular, let session = session.withLock({ $0 }) else {
       return isPassthrough
     }
     do throws(Errno) {
-      let number = try session.openBacking(node.descriptor.raw)
-      node.backing.withLock { $0.number = number }
+      let number = try session.openBacking(raw)
+      node.withBacking { $0.number = number }
       return true
     } catch {
       // Not privileged, or a file system that is itself such a layer: the data goes through us, and status says why.
@@ -155,7 +195,7 @@ extension Files {
   }
 
   private func detach(_ node: Node) {
-    let number: Int32? = node.backing.withLock { backing in
+    let number: Int32? = node.withBacking { backing in
       backing.opens -= 1
       guard backing.opens == 0 else { return nil }
       defer { backing.number = nil }
