@@ -64,8 +64,7 @@ struct Study {
       if let claim, claimsMedia, !(found.format == .text && claim.identifier == "public.mpeg-2-transport-stream") {
         throw .damaged("It is not the \(claim.kind.word) that its name says: the content is \(found.type.mime).")
       }
-    // A cut still is decoded with a grey rest and called good.
-    case _ where found.format.isStill && finding.verdict == .incomplete: return
+    // What is there of a cut one is shown; the verdict stands already.
     case .heif: try heif(source, &finding)
     case .cameraRaw, .otherStill: try preview(source, &finding)
     default:

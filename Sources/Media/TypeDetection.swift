@@ -34,9 +34,6 @@ enum Format {
     }
   }
 
-  /// Whether it is one picture, or nothing else than pictures.
-  var isStill: Bool { still != nil || [.heif, .cameraRaw, .otherStill].contains(self) }
-
   /// The decoder for a file that is one picture; nil for everything else.
   var still: AVCodecID? {
     switch self {

@@ -42,8 +42,16 @@ import Testing
     #expect(none.verdict == .unsupported && none.placeholder == .photo)
     #expect(none.reason == "There is no decoder for image/x-nikon-nef, and no preview in the file.")
     let whole = try Raw.tiff(Self.large.get() + Raw.sensor, mark: "")
-    let cut = try Made(Array(whole.dropLast()), as: "p.nef").outcome
-    #expect(cut.verdict == .incomplete && cut.placeholder == .damaged)
+    let cut = try Made(Array(whole.dropLast()), as: "p.nef")
+    #expect(cut.outcome.verdict == .incomplete)
+    #expect(try cut.raster.corners == "brwg")
+  }
+
+  @Test func whatThereIsOfACutPhotoIsShown() throws {
+    let whole = try Fixtures.video("p.jpg", "testsrc2=s=1280x720,drawbox=0:0:1280:360:red:fill", ["-frames:v", "1"])
+    let made = try Made(Array(whole[..<(whole.count * 3 / 4)]), as: "p.jpg")
+    #expect(made.outcome.verdict == .incomplete && made.outcome.reason == "The end of the file is missing.")
+    #expect(try made.raster.letter(0.2, 0.2) == "r")
   }
 
   /// The turns of a file's properties, in their order.
