@@ -1,4 +1,3 @@
-import Control
 import Glibc
 import Posix
 import Testing
@@ -113,43 +112,6 @@ struct MediaCasesTests {
       #expect(!peaks.isEmpty && peaks.allSatisfy { $0 < 512 << 20 }, "\(peaks)")
       #expect(try share.run("cp", Fixtures.clip("red"), "\(share.folder)/after.mp4") == 0)
       #expect(try share.colour(".thumbs/after.mp4.png") == "red")
-    }
-  }
-
-  /// A file over which the worker dies is looked at twice, and then not again before it changes: not after a remount either.
-  @Test(arguments: Mode.possible) func aPoisonFileIsTriedTwice(mode: Mode) throws {
-    // Seconds of decoding.
-    try Fixtures.python(
-      """
-      import zlib, struct, os
-      def chunk(name, data): return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-      rows = os.urandom(3 * 9000 * 40); packer = zlib.compressobj(1)
-      data = b"".join(packer.compress(b"\\4" + rows[n % 40 * 27000:n % 40 * 27000 + 27000]) for n in range(9000)) + packer.flush()
-      open("slow.png", "wb").write(b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 9000, 9000, 8, 2, 0, 0, 0))
-          + chunk(b"IDAT", data) + chunk(b"IEND", b""))
-      """)
-    try onShare(mode) { share in
-      #expect(try share.run("cp", "\(Fixtures.folder)/slow.png", "\(share.folder)/poison.png") == 0)
-      var killed = 0
-      try eventually("its verdict", seconds: 60) {
-        if try share.status().running > 0 {
-          for worker in try share.workers() { kill(worker.process, SIGKILL) }
-          killed += 1
-        }
-        return try share.row("poison.png")?.verdict == "invalid"
-      }
-      #expect(killed >= 2)
-      try share.unmount()
-      try share.mount()
-      #expect(try share.run("cp", Fixtures.clip("red"), "\(share.folder)/next.mp4") == 0)
-      try share.waitUntilIdle()
-      #expect(try share.row("next.mp4")?.verdict == "ready")
-      let row = try #require(try share.row("poison.png"))
-      #expect(row.verdict == "invalid" && row.version == 1)
-      #expect(try share.output(Share.sharefs, ["info", "\(share.folder)/poison.png"]).contains("twice"))
-      #expect(try share.run("cp", Fixtures.clip("green"), "\(share.folder)/poison.png") == 0)
-      try share.waitUntilIdle()
-      #expect(try share.row("poison.png")?.verdict == "ready")
     }
   }
 
