@@ -82,7 +82,7 @@ import Posix
     var state: UInt64 = 0x9e37_79b9_7f4a_7c15
     return (0..<count).map { _ in
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int(state >> 33) % (size >> 12) << 12
+      return (Int(state >> 33) % (size >> 12)) << 12
     }
   }
 
