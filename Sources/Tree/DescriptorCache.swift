@@ -34,7 +34,7 @@ final class DescriptorCache: Sendable {
     let victim: Node? = state.withLock { state in
       // The cache's lock comes before a node's; at most so many are passed over.
       for _ in 0..<16 {
-        guard let old = state.ring[state.hand], old.withUse({ $0.deservesMore() }) else { break }
+        guard let old = state.ring[state.hand], old.peek({ $0.deservesMore() }) == true else { break }
         state.hand = (state.hand + 1) % state.ring.count
       }
       let old = state.ring[state.hand]

@@ -72,7 +72,7 @@ final class Files: Sendable {
   /// Seconds for which the kernel may believe a node's attributes. It does not see stores into a mapping of a backing file, so where there may be one it
   /// has to ask.
   func lifetime(of node: Node) -> Double {
-    node.kind == .regular && node.withStream({ $0.mayBeMapped }) ? 0 : settings.lifetime
+    node.peek { $0.stream.mayBeMapped } == true ? 0 : settings.lifetime
   }
 
   /// Inode numbers of mounts inside of the share are moved out of the way of the root's, which has the same device number in here.

@@ -188,10 +188,9 @@ extension Node {
   }
 
   func unpin() {
-    let isNameless = isNameless
     let isLeft = withUse { use in
       use.pins -= 1
-      return use.pins == 0 && !use.isCached && !isNameless
+      return use.pins == 0 && !use.isCached
     }
     if isLeft { cache.insert(self) }
   }
@@ -211,11 +210,14 @@ extension Node {
 
   /// The kernel has forgotten it.
   /// - Returns: what it was held by, to be dropped outside of all locks.
-  func takeDescriptor() -> SharedDescriptor? { withUse { $0.descriptor.take() } }
+  func takeDescriptor() -> SharedDescriptor? { withState { $0.use?.descriptor.take() } }
 }
 
 // What is going on with it.
 extension Node {
+  /// Looks at what it has while it is used; nil at rest. Nothing is made for it, so it may be asked for every line of a listing.
+  func peek<Result>(_ body: (Use) -> Result) -> Result? { withState { $0.use.map(body) } }
+
   /// What is known of its write stream. No system call and no call out belongs into `body`.
   func withStream<Result>(_ body: (inout StreamState) -> Result) -> Result { withUse { body(&$0.stream) } }
 

@@ -68,7 +68,7 @@ final class WriteStreams: Sendable {
 
   /// The last handle has gone; a mapping may live on.
   private func finishOrWatch(_ node: Node) {
-    guard node.withStream({ $0.mayBeMapped }), let watch, watch.outlives(node) else { return finish(node) }
+    guard node.peek({ $0.stream.mayBeMapped }) == true, let watch, watch.outlives(node) else { return finish(node) }
     let isNew = node.withStream { stream in
       defer { stream.isWatched = true }
       return !stream.isWatched
@@ -88,9 +88,9 @@ final class WriteStreams: Sendable {
   func lookAgain() { watch?.lookAgain() }
 
   /// Whether a document is being written now, by the inode's numbers.
-  func isBeingWritten(_ key: NodeKey) -> Bool { table.find(key)?.withStream { $0.isOpen } ?? false }
+  func isBeingWritten(_ key: NodeKey) -> Bool { table.find(key)?.peek { $0.stream.isOpen } ?? false }
 
-  func writers(of key: NodeKey) -> Int { table.find(key)?.withStream { $0.writers } ?? 0 }
+  func writers(of key: NodeKey) -> Int { table.find(key)?.peek { $0.stream.writers } ?? 0 }
 
   /// Does something that changes a node's change time but not its content, and sees to it that the stream does not take it for a
   /// change of content (and does not lose one).
@@ -99,7 +99,7 @@ final class WriteStreams: Sendable {
     _ node: Node, setsTimes: Bool = false, _ body: () throws(Errno) -> Result
   ) throws(Errno) -> Result {
     guard node.kind == .regular else { return try body() }
-    let isOpen = node.withStream { $0.isOpen }
+    let isOpen = node.peek { $0.stream.isOpen } ?? false
     let before = isOpen ? try node.status().stamp : nil
     let result = try body()
     let after = try node.status().stamp
