@@ -36,19 +36,21 @@ final class MappingWatch: Sendable {
   /// Whether somebody still has the file open for writing, which after the last RELEASE can only be a mapping.
   /// Where the file system gives no leases, nobody can tell; then a mapping counts as gone.
   func isMappedWritable(_ node: Node) -> Bool {
-    guard let held = try? node.open(), let file = try? Descriptor.reopen(held.raw, O_RDONLY | O_NONBLOCK)
-    else { return false }
-    return file.isOpenForWriting
+    outlives(node, looks: 1)
   }
 
   /// Whether a writable mapping lives on after the last RELEASE. The kernel queues that a moment before it lets go of the backing file: most answers
   /// are no at the second look.
-  func outlives(_ node: Node) -> Bool {
-    for _ in 0..<3 {
-      if !isMappedWritable(node) { return false }
-      sched_yield()
+  func outlives(_ node: Node) -> Bool { outlives(node, looks: 4) }
+
+  private func outlives(_ node: Node, looks: Int) -> Bool {
+    guard let held = try? node.open(), let file = try? Descriptor.reopen(held.raw, O_RDONLY | O_NONBLOCK)
+    else { return false }
+    for look in 1...looks {
+      if !file.isOpenForWriting { return false }
+      if look < looks { sched_yield() }
     }
-    return isMappedWritable(node)
+    return true
   }
 
   /// Calls `body` from the watching thread when no writable mapping lives any more.
