@@ -24,9 +24,9 @@ struct DirectRequest: Sendable {
   func answer(_ error: CInt, _ body: [UInt8] = []) -> Bool {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Kernel.OutHeader.size + body.count)
-    unsafe withUnsafeBytes(of: UInt32(Kernel.OutHeader.size + body.count)) { unsafe bytes.append(contentsOf: $0) }
-    unsafe withUnsafeBytes(of: -error) { unsafe bytes.append(contentsOf: $0) }
-    unsafe withUnsafeBytes(of: unique) { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(integer: UInt32(Kernel.OutHeader.size + body.count))
+    bytes.append(integer: -error)
+    bytes.append(integer: unique)
     bytes += body
     return unsafe write(device, bytes, bytes.count) == bytes.count
   }
@@ -64,17 +64,15 @@ extension FileStatus {
   func statxBytes(lifetime: Double) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(288)
-    func add(_ value: some FixedWidthInteger) {
-      unsafe withUnsafeBytes(of: value) { unsafe out.append(contentsOf: $0) }
-    }
+    func add(_ value: some FixedWidthInteger) { out.append(integer: value) }
     func add(_ seconds: Int64, _ nanoseconds: UInt32) {
       add(seconds)
       add(nanoseconds)
       add(0 as Int32)
     }
-    let whole = lifetime.rounded(.down)
-    add(UInt64(whole))
-    add(UInt32((lifetime - whole) * 1e9))
+    let time = Kernel.time(lifetime)
+    add(time.seconds)
+    add(time.nanoseconds)
     add(0 as UInt32)
     for _ in 0..<2 { add(0 as UInt64) }
     let hasBirth = birth.nanoseconds != 0

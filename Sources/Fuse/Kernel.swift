@@ -67,6 +67,12 @@ enum Kernel {
     static let size = 64
   }
 
+  /// A lifetime in whole seconds and nanoseconds.
+  static func time(_ lifetime: Double) -> (seconds: UInt64, nanoseconds: UInt32) {
+    let whole = lifetime.rounded(.down)
+    return (UInt64(whole), UInt32((lifetime - whole) * 1e9))
+  }
+
   /// FUSE_INIT_EXT: the upper half of the flags, flags2, is valid.
   static let initExtended: UInt32 = 1 << 30
   /// FUSE_HANDLE_KILLPRIV_V2: suid bits are cleared by us where told to; without it every write costs a GETXATTR.
@@ -94,4 +100,11 @@ enum Kernel {
   static let backingOpen: UInt = 0x4010_e501
   /// `FUSE_DEV_IOC_BACKING_CLOSE`: _IOW(229, 2, u32).
   static let backingClose: UInt = 0x4004_e502
+}
+
+extension [UInt8] {
+  /// Appends a field of a message, in the host's byte order.
+  mutating func append(integer value: some FixedWidthInteger) {
+    unsafe Swift.withUnsafeBytes(of: value) { unsafe append(contentsOf: $0) }
+  }
 }

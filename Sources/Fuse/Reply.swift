@@ -31,15 +31,9 @@ public struct Entry: Sendable {
   var bytes: [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(144)
-    func add(_ value: some FixedWidthInteger) {
-      unsafe withUnsafeBytes(of: value) { unsafe out.append(contentsOf: $0) }
-    }
-    func seconds(_ lifetime: Double) -> (UInt64, UInt32) {
-      let whole = lifetime.rounded(.down)
-      return (UInt64(whole), UInt32((lifetime - whole) * 1e9))
-    }
-    let (nameSeconds, nameRest) = seconds(nameLifetime)
-    let (attributeSeconds, attributeRest) = seconds(attributesLifetime)
+    func add(_ value: some FixedWidthInteger) { out.append(integer: value) }
+    let (nameSeconds, nameRest) = Kernel.time(nameLifetime)
+    let (attributeSeconds, attributeRest) = Kernel.time(attributesLifetime)
     add(node.raw)
     add(1 as UInt64)
     add(nameSeconds)

@@ -17,23 +17,12 @@ extension Files {
       } catch .exists where flags & O_EXCL == 0 {
         // In the two-folder form somebody may have made it in the source meanwhile.
         let (node, status) = try holdOpen(in: folder, name)
-        do throws(Errno) {
-          let file = try open(node, flags: flags)
-          finishCreate(request, node, status, file)
-        } catch {
-          release(node.id, count: 1)
-          throw error
-        }
-        return
+        let file = try openHeld(node) { () throws(Errno) in try open(node, flags: flags) }
+        return finishCreate(request, node, status, file)
       }
       let (node, status) = try holdOpen(in: folder, name)
-      do throws(Errno) {
-        let file = try open(node, flags: flags, made: made, isNew: true)
-        finishCreate(request, node, status, file)
-      } catch {
-        release(node.id, count: 1)
-        throw error
-      }
+      let file = try openHeld(node) { () throws(Errno) in try open(node, flags: flags, made: made, isNew: true) }
+      finishCreate(request, node, status, file)
     } catch {
       request.fail(error)
     }
@@ -50,17 +39,22 @@ extension Files {
       }
       let status = try made.descriptor.status()
       let node = hold(status, in: nil, FileName(""))
-      do throws(Errno) {
+      let file = try openHeld(node) { () throws(Errno) in
         node.adopt(try Descriptor.reopen(made.raw, CInt(O_PATH)))
         // The kernel opens backing files with the caller's flags, of which O_TMPFILE asks for a folder.
-        let file = try open(node, flags: flags, made: made, isNew: true, mayPassThrough: false)
-        finishCreate(request, node, status, file)
-      } catch {
-        release(node.id, count: 1)
-        throw error
+        return try open(node, flags: flags, made: made, isNew: true, mayPassThrough: false)
       }
+      finishCreate(request, node, status, file)
     } catch {
       request.fail(error)
+    }
+  }
+
+  /// Opens a node that was held for the kernel; where that fails, it is not.
+  private func openHeld(_ node: Node, _ body: () throws(Errno) -> OpenFile) throws(Errno) -> OpenFile {
+    do throws(Errno) { return try body() } catch {
+      release(node.id, count: 1)
+      throw error
     }
   }
 
