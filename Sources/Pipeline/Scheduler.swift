@@ -6,7 +6,6 @@ import Posix
 /// It holds the front of the queue; how it goes on stands in the catalog, so a folder of a million files costs no more than one of ten thousand.
 struct Scheduler {
   private var wanted: [Int64] = []
-  private var urgentOnes: Set<Int64> = []
   private var waiting: [Int64] = []
   private var head = 0
   private var queued: Set<Int64> = []
@@ -56,12 +55,6 @@ struct Scheduler {
     }
   }
 
-  /// Those given out because somebody waits for them, since this was asked last.
-  mutating func takeUrgent() -> Set<Int64> {
-    defer { urgentOnes = [] }
-    return urgentOnes
-  }
-
   /// - Returns: whether it is out already.
   mutating func want(_ id: Int64) -> Bool {
     if running.contains(id) { return true }
@@ -70,14 +63,12 @@ struct Scheduler {
     return false
   }
 
-  mutating func next(now: Clock.Instant) -> Int64? {
+  /// - Returns: an asset, and whether it is given out because somebody waits for it.
+  mutating func next(now: Clock.Instant) -> (id: Int64, isUrgent: Bool)? {
     if let until = pausedUntil, now < until || !running.isEmpty { return nil }
     while !wanted.isEmpty && running.count < slots + Scheduler.urgent {
       let id = wanted.removeFirst()
-      if start(id) {
-        urgentOnes.insert(id)
-        return id
-      }
+      if start(id) { return (id, true) }
     }
     guard running.count < slots else { return nil }
     while head < waiting.count {
@@ -87,7 +78,7 @@ struct Scheduler {
         waiting.removeFirst(head)
         head = 0
       }
-      if start(id) { return id }
+      if start(id) { return (id, false) }
     }
     return nil
   }

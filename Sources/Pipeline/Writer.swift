@@ -188,8 +188,12 @@ final class Writer {
     while !parts.pool.isStopping {
       if scheduler.needsMore { readQueue() }
       var picked: [Int64] = []
+      var urgent: Set<Int64> = []
       let now = Clock.now()
-      while let id = scheduler.next(now: now) { picked.append(id) }
+      while let (id, isUrgent) = scheduler.next(now: now) {
+        picked.append(id)
+        if isUrgent { urgent.insert(id) }
+      }
       if picked.isEmpty { return }
       var tickets: [Ticket] = []
       let result = commit { () throws(CatalogError) in
@@ -211,7 +215,7 @@ final class Writer {
         scheduler.hold(now: Clock.now())
         return
       }
-      parts.pool.add(tickets, ahead: scheduler.takeUrgent())
+      parts.pool.add(tickets, ahead: urgent)
     }
   }
 

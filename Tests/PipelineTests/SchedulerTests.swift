@@ -25,7 +25,7 @@ import Testing
     var order: [Int64] = []
     while true {
       if scheduler.needsMore { scheduler.take(rows.after(scheduler.last, limit: Scheduler.portion)) }
-      guard let id = scheduler.next(now: 0) else {
+      guard let id = scheduler.next(now: 0)?.id else {
         if scheduler.needsMore { continue }
         return order
       }
