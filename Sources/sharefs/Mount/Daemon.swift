@@ -56,7 +56,7 @@ final class Daemon: Sendable {
     self.plan = plan
     signals = try explain(.mountFailed, "Signals cannot be received") { () throws(Errno) in try Received() }
     Signals.ignore(SIGPIPE)
-    // Every inode that the kernel remembers is held by a descriptor.
+    // Documents that are open need two each, and there may be many.
     try explain(.mountFailed, "The number of open files cannot be raised") { () throws(Errno) in
       try System.raiseDescriptorLimit()
     }
