@@ -19,7 +19,7 @@ public struct Summary: Hashable, Sendable {
 
 /// Reads a share's catalog, mounted or not, also while it is being written. Used by one thread at a time.
 public final class CatalogReader {
-  private let connection: Connection
+  let connection: Connection
 
   /// - Parameter folder: the catalog's.
   /// - Returns: nil when there is no catalog yet.
@@ -104,6 +104,15 @@ public final class CatalogReader {
   public func places(of id: Int64) throws(CatalogError) -> [SharePath] {
     try connection.all("SELECT path FROM place WHERE asset = ? ORDER BY path", .integer(id)) { SharePath($0.blob(0)) }
       .compactMap { $0 }
+  }
+
+  /// Whether the database is whole, page by page. Reads all of it.
+  public func isSound() throws(CatalogError) -> Bool {
+    try connection.first("PRAGMA quick_check(1)") { $0.text(0) } == "ok"
+  }
+
+  public func setting(_ name: String) throws(CatalogError) -> String? {
+    try connection.first("SELECT value FROM setting WHERE name = ?", .text(name)) { $0.text(0) }
   }
 
   public func summary() throws(CatalogError) -> Summary {

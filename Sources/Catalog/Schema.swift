@@ -51,7 +51,25 @@ enum Schema {
     CREATE TABLE place(path BLOB PRIMARY KEY, asset INTEGER NOT NULL REFERENCES asset(id)) STRICT, WITHOUT ROWID;
     CREATE INDEX place_asset ON place(asset);
     CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    """,
     """
+    CREATE TABLE event(
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      time INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      asset INTEGER NOT NULL,
+      path BLOB NOT NULL,
+      origin BLOB,
+      size INTEGER NOT NULL,
+      version INTEGER NOT NULL,
+      verdict INTEGER,
+      reason TEXT NOT NULL,
+      media INTEGER,
+      uti TEXT NOT NULL,
+      mime TEXT NOT NULL
+    ) STRICT;
+    CREATE VIRTUAL TABLE name USING fts5(text, tokenize='trigram');
+    """,
   ]
 
   static func version(_ connection: Connection) throws(CatalogError) -> Int {

@@ -4,7 +4,7 @@ import Posix
 final class Connection {
   /// Bytes; a longer request is refused and its client dropped.
   static let longestRequest = 65536
-  /// Bytes not yet taken by the client; one that lets more gather is dropped.
+  /// Bytes not yet taken by the client; one that lets more gather is dropped. Whoever sends events stops long before.
   static let mostUnsent = 1 << 20
 
   enum Read {
@@ -66,6 +66,8 @@ final class Connection {
 
   /// - Returns: false when the client has gone.
   func write() -> Bool {
+    let before = unsent
+    defer { subscriber?.took(before - unsent) }
     while sent < outgoing.count {
       let taken: Int
       do throws(Errno) { taken = try UnixSocket.send(socket.raw, outgoing[sent...]) } catch { return false }

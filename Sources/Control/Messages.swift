@@ -9,9 +9,11 @@ public enum Request: Hashable, Sendable {
   /// What is known of one document now. Answered by one `DocumentStatus`.
   case document(SharePath)
   /// Compare the folder with the catalog again. Answered by `Done` at once.
-  case rescan
-  /// Every event from now on, a line each, until the client goes.
-  case watch
+  /// - repairs: whether the stored thumbnails are compared too.
+  case rescan(repairs: Bool)
+  /// Answered by one `Watching`, then every event a line, until the client goes.
+  /// - since: the number after which to begin; nil for what happens from now on.
+  case watch(since: UInt64?)
 }
 
 /// A request that was taken.
@@ -133,6 +135,10 @@ public struct DocumentStatus: Hashable, Sendable {
   public var writers: Int
   /// The catalog's id of it; nil when it has none yet.
   public var asset: Int64?
+  /// Of the settled content, as `list` has it; nil until there is one.
+  public var verdict: String?
+  public var reason: String?
+  public var version: Int64?
 
   public init(path: FileName, state: State, writers: Int, asset: Int64?) {
     self.path = path

@@ -89,8 +89,7 @@ public final class Server: Sendable {
       clients.removeAll { client in
         let isDone = client.isEnding && client.inHand == 0 && client.unsent == 0
         let isSlow =
-          now - client.lastProgress > Clock.seconds(Self.patience) && client.inHand == 0
-          && (client.subscriber == nil || client.unsent > 0)
+          now - client.lastProgress > Clock.seconds(Self.patience) && client.inHand == 0 && client.subscriber == nil
         if isDone || isSlow { client.subscriber?.end() }
         return isDone || isSlow
       }
@@ -120,9 +119,15 @@ public final class Server: Sendable {
       guard let socket = try UnixSocket.accept(listener.raw) else { return }
       let peer = try UnixSocket.peer(socket.raw)
       if clients.count >= Self.mostClients {
-        let silent = clients.indices.filter { clients[$0].subscriber == nil }
+        // A watcher that does not read costs little, and has its place until somebody needs it.
+        let now = Clock.now()
+        let silent = clients.indices.filter { index in
+          let client = clients[index]
+          return client.subscriber == nil
+            || (client.unsent > 0 && now - client.lastProgress > Clock.seconds(Self.patience))
+        }
         guard let longest = silent.min(by: { clients[$0].lastProgress < clients[$1].lastProgress }) else { return }
-        clients.remove(at: longest)
+        clients.remove(at: longest).subscriber?.end()
       }
       lastID += 1
       let client = Connection(socket, id: lastID)
@@ -195,8 +200,8 @@ public final class Server: Sendable {
     do {
       switch try JSONLine.decode(Request.self, line) {
       case .status: reply(client, handler.status())
-      case .rescan:
-        handler.rescan()
+      case .rescan(let repairs):
+        handler.rescan(repairs: repairs)
         reply(client, Done())
       case .stop:
         reply(client, Done())
@@ -207,10 +212,7 @@ public final class Server: Sendable {
         } else {
           reply(client, Refusal(.noSuchDocument, "There is no such document in the share."))
         }
-      case .watch:
-        let subscriber = Subscriber(client: client, outbox: outbox)
-        outbox.put(client, encoded(Done()), isAnswer: true, subscriber: subscriber)
-        handler.watch(subscriber)
+      case .watch(let since): handler.watch(Subscriber(client: client, outbox: outbox), since: since)
       }
     } catch let refusal as Refusal {
       reply(client, refusal)

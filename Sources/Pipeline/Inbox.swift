@@ -13,7 +13,8 @@ enum Message: Sendable {
   case found(SharePath)
   /// A scan found nothing where this asset should be.
   case missing(SharePath, asset: Int64)
-  case scanEnded(isComplete: Bool)
+  /// - mayForget: whether what no name leads to is gone.
+  case scanEnded(isComplete: Bool, mayForget: Bool)
   /// The stored picture is not there any more.
   case lost(asset: Int64, version: Int64)
   /// Its time to be tried again has come.

@@ -12,13 +12,14 @@ final class Parts: Sendable {
   let inbox: Inbox
   let pool: WorkerPool
   let scanner: Scanner
-  let feed = EventFeed()
+  let feed: EventFeed
   private let observing = Monitor<(any ProjectionObserver)?>(nil)
 
-  init(_ settings: Settings, _ source: Source, _ reporter: any Reporter) {
+  init(_ settings: Settings, _ source: Source, lastEvent: UInt64, _ problems: Problems) {
     self.settings = settings
     self.source = source
-    problems = Problems(reporter)
+    self.problems = problems
+    feed = EventFeed(last: lastEvent)
     store = ThumbnailStore(folder: settings.cacheFolder, box: settings.box)
     index = ThumbnailIndex(store: store)
     let inbox = Inbox(index: index)

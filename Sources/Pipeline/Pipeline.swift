@@ -21,16 +21,18 @@ public final class Pipeline: Settled, Projection {
   /// - Throws: what forbids to begin, such as a catalog written by a newer sharefs. A damaged catalog is no such thing: it is kept
   ///   aside, reported, and built anew by the scan.
   public init(settings: Settings, reporter: any Reporter) throws(PipelineError) {
+    let source: Source
     do throws(Errno) {
-      parts = Parts(settings, try Source(settings.source), reporter)
+      source = try Source(settings.source)
     } catch {
       throw PipelineError("The source folder cannot be opened: \(error).")
     }
-    let problems = parts.problems
+    let problems = Problems(reporter)
     do throws(CatalogError) {
       let catalog = try Catalog(folder: settings.catalogFolder) { kept in
         problems.report(.error, "The catalog is damaged. It is kept as \(kept); a new one is being built.")
       }
+      parts = Parts(settings, source, lastEvent: try catalog.lastEvent(), problems)
       state = Guarded(State(catalog: catalog))
     } catch {
       throw PipelineError(error.what)
@@ -131,7 +133,8 @@ public final class Pipeline: Settled, Projection {
   public var events: EventFeed { parts.feed }
 
   /// Compares the whole source folder with the catalog, in the background.
-  public func rescan() { parts.scanner.request() }
+  /// - Parameter repairs: whether the stored pictures are compared too.
+  public func rescan(repairs: Bool = false) { parts.scanner.request(sweeping: repairs) }
 
   public func status() -> PipelineStatus {
     var status = PipelineStatus()

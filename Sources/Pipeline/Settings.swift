@@ -11,6 +11,8 @@ public struct Settings: Sendable {
   public var worker: FileName
   /// How many of it run; one per core.
   public var workers: Int
+  /// What URLs call the share, from its first start on.
+  public var name: String
   /// What pictures must fit into.
   public var box: Box
   /// An O_PATH (or any) descriptor of the share's source folder; the pipeline takes a second one of its own.
@@ -21,13 +23,16 @@ public struct Settings: Sendable {
   public var isBeingWritten: @Sendable (FileID) -> Bool
 
   public init(
-    catalogFolder: FileName, cacheFolder: FileName, worker: FileName, workers: Int, box: Box = .standard, source: CInt,
+    catalogFolder: FileName, cacheFolder: FileName, worker: FileName, workers: Int, name: String = "share",
+    box: Box = .standard,
+    source: CInt,
     patience: Clock.Instant = Clock.seconds(10), isBeingWritten: @escaping @Sendable (FileID) -> Bool
   ) {
     self.catalogFolder = catalogFolder
     self.cacheFolder = cacheFolder
     self.worker = worker
     self.workers = max(1, workers)
+    self.name = name
     self.box = box
     self.source = source
     self.patience = patience

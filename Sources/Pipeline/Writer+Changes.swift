@@ -22,8 +22,10 @@ extension Writer {
       if finding(path) == .absent {
         try act { effects throws(CatalogError) in try self.catalog.lost(path, of: id, &effects) }
       }
-    case .scanEnded(let isComplete):
-      if isComplete { try act { effects throws(CatalogError) in try self.catalog.removePlaceless(&effects) } }
+    case .scanEnded(let isComplete, let mayForget):
+      if mayForget { try act { effects throws(CatalogError) in try self.catalog.removePlaceless(&effects) } }
+      try announce(.rescan, nil, .root)
+      after { self.parts.scanner.applied(isComplete: isComplete) }
     case .lost(let id, let version):
       try lost(id, version)
     case .retry(let id):
@@ -35,8 +37,7 @@ extension Writer {
     switch change {
     case .started(let document):
       if TemporaryNames.contains(document.path) { return }
-      let asset = try catalog.asset(of: document.file)
-      after { self.parts.feed.publish(.started, asset: asset, path: document.path) }
+      try announce(.started, try catalog.asset(of: document.file), document.path)
     case .settled(let document, let stamp):
       // Its download goes on; it is looked at when the mark goes.
       if isMarked(document.path) { return }

@@ -18,8 +18,8 @@ extension Writer {
       after {
         parts.index.set(asset)
         self.scheduler.add(asset.id)
-        if !TemporaryNames.contains(path) { parts.feed.publish(.closed, asset: asset, path: path) }
       }
+      try announce(.closed, asset, path)
     case .same(let asset):
       after {
         parts.index.set(asset)
@@ -35,23 +35,28 @@ extension Writer {
         let picture = parts.index.picture(of: asset.file)
         self.tell(asset.file, from, old: picture, new: nil)
         self.tell(asset.file, to, old: nil, new: picture)
-        if TemporaryNames.contains(to) {
-          if !TemporaryNames.contains(from) { parts.feed.publish(.removed, asset: asset, path: from) }
-        } else {
-          parts.feed.publish(.renamed, asset: asset, path: to, from: from)
-        }
       }
+      try announceMove(asset, from: from, to: to)
+    case .strangerMoved(let from, let to):
+      try announce(.renamed, nil, to, from: from)
+    case .strangerRemoved(let path):
+      try announce(.removed, nil, path)
+    case .restored(let asset, let path):
+      try announce(.restored, asset, path)
     case .folderMoved(let from, let to):
+      for (path, id) in try catalog.places(within: to) {
+        guard let before = path.moved(from: to, to: from), let asset = try catalog.asset(id: id) else { continue }
+        try announceMove(asset, from: before, to: path)
+      }
       after {
-        if !TemporaryNames.contains(to) { parts.feed.publish(.renamed, asset: nil, path: to, from: from) }
         // A scan under way may have passed the one and not yet reached the other.
         parts.scanner.moved(to)
       }
     case .unplaced(let asset, let path):
       after {
         self.tell(asset.file, path, old: parts.index.picture(of: asset.file), new: nil)
-        if !TemporaryNames.contains(path) { parts.feed.publish(.removed, asset: asset, path: path) }
       }
+      try announce(.removed, asset, path)
     case .placed(let asset, let path):
       after { self.tell(asset.file, path, old: nil, new: parts.index.picture(of: asset.file)) }
     case .removed(let asset, let places):
@@ -61,11 +66,9 @@ extension Writer {
         if let stored = asset.picture, stored.placeholder == nil {
           parts.store.remove(asset: asset.id, version: stored.version)
         }
-        for place in places {
-          self.tell(asset.file, place, old: picture, new: nil)
-          if !TemporaryNames.contains(place) { parts.feed.publish(.removed, asset: asset, path: place) }
-        }
+        for place in places { self.tell(asset.file, place, old: picture, new: nil) }
       }
+      for place in places { try announce(.removed, asset, place) }
     case .hidden(let asset, _):
       after { parts.index.set(asset) }
     case .look(let path):
@@ -77,6 +80,26 @@ extension Writer {
         parts.problems.report(.notice, "Asset \(asset.id) was overlaid by another one; a scan looks where its file is.")
         parts.scanner.request()
       }
+    }
+  }
+
+  /// Writes an event down, and hands it on after the commit. Nobody hears of what has a temporary name.
+  func announce(
+    _ kind: Event.Kind, _ asset: Asset?, _ path: SharePath, from: SharePath? = nil
+  ) throws(CatalogError) {
+    if TemporaryNames.contains(path) { return }
+    let event = try catalog.record(kind, asset: asset, path: path, from: from)
+    after { self.parts.feed.publish(event) }
+  }
+
+  /// A catalogued document changed its name; a temporary one takes it out of sight, a real one brings it back.
+  private func announceMove(_ asset: Asset, from: SharePath, to: SharePath) throws(CatalogError) {
+    if TemporaryNames.contains(to) {
+      try announce(.removed, asset, from)
+    } else if TemporaryNames.contains(from) {
+      try announce(.restored, asset, to)
+    } else {
+      try announce(.renamed, asset, to, from: from)
     }
   }
 

@@ -164,9 +164,11 @@ extension Writer {
       }
       for place in places where !TemporaryNames.contains(place) {
         self.tell(asset.file, place, old: old, new: new)
-        parts.feed.publish(Event.Kind(verdict), asset: done, path: place)
-        if old != new { parts.feed.publish(.thumbnail, asset: done, path: place) }
       }
+    }
+    for place in places {
+      try announce(Event.Kind(verdict), done, place)
+      if done.picture != asset.picture { try announce(.thumbnail, done, place) }
     }
   }
 

@@ -77,6 +77,7 @@ final class Writer {
       switch message {
       case .change(let change, counted: true): if let file = change.document?.file { parts.index.applied(file) }
       case .finished(let ticket, _, _): scheduler.finish(ticket.asset)
+      case .scanEnded: parts.scanner.applied(isComplete: false)
       default: break
       }
     }
@@ -98,6 +99,9 @@ final class Writer {
       if before != box {
         if before != nil { try self.catalog.requeuePictures() }
         try self.catalog.set("box", box)
+      }
+      if try self.catalog.setting(Catalog.shareName) == nil {
+        try self.catalog.set(Catalog.shareName, self.parts.settings.name)
       }
       try self.catalog.requeueUnreadable()
       for id in try self.catalog.pending() { self.after { self.scheduler.add(id) } }

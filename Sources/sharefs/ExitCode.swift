@@ -6,6 +6,8 @@ enum ExitCode: Int32, CaseIterable {
   case notWhole = 3
   case timedOut = 4
   case permission = 5
+  case changed = 6
+  case disagreement = 7
   case mountFailed = 32
 
   /// As each help says it.
@@ -17,6 +19,8 @@ enum ExitCode: Int32, CaseIterable {
     case .notWhole: "the medium is incomplete or invalid"
     case .timedOut: "not done in time, or the daemon does not answer"
     case .permission: "no permission"
+    case .changed: "the document was changed while it was read"
+    case .disagreement: "folder, catalog and thumbnails do not agree"
     case .mountFailed: "not mounted, or not unmounted"
     }
   }

@@ -30,6 +30,12 @@ private func run(_ invocation: Invocation) throws(Failure) -> ExitCode {
     case .status: return try StatusCommand.run(arguments)
     case .list: return try ListCommand.run(arguments)
     case .info: return try InfoCommand.run(arguments)
+    case .watch: return try WatchCommand.run(arguments)
+    case .wait: return try WaitCommand.run(arguments)
+    case .thumbnail: return try ThumbnailCommand.run(arguments)
+    case .rescan: return try RescanCommand.run(arguments)
+    case .check: return try CheckCommand.run(arguments)
+    case .types: return try TypesCommand.run(arguments)
     }
   }
 }

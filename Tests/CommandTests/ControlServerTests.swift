@@ -26,9 +26,12 @@ private final class Daemon: Handler {
     if path == SharePath(Array("none".utf8)) { return nil }
     return DocumentStatus(path: FileName(path.bytes), state: .writing, writers: 1, asset: 7)
   }
-  func rescan() { note("rescan") }
+  func rescan(repairs: Bool) { note(repairs ? "repair" : "rescan") }
   func stop() { note("stop") }
-  func watch(_ subscriber: Subscriber) { subscribers.withLock { $0.append(subscriber) } }
+  func watch(_ subscriber: Subscriber, since: UInt64?) {
+    do { try subscriber.begin(Watching(next: (since ?? 0) + 1)) } catch { Issue.record(error) }
+    subscribers.withLock { $0.append(subscriber) }
+  }
 }
 
 /// A server in a folder of its own, stopped at the end.
@@ -194,11 +197,11 @@ private func everything(_ socket: borrowing Descriptor) throws -> String {
   @Test func watchersGetEveryEventUntilTheyGo() throws {
     let running = try Running()
     var client = try Client.connect(to: running.socket)
-    #expect(try client.ask(.watch, for: Done.self).done)
+    #expect(try client.ask(.watch(since: 41), for: Watching.self).next == 42)
     let deadline = Clock.now() + Clock.seconds(20)
     while running.daemon.subscribers.withLock({ $0.isEmpty }) { try #require(Clock.now() < deadline) }
     let subscriber = running.daemon.subscribers.withLock { $0[0] }
-    for number in 0..<1000 { #expect(try subscriber.send(["number": number])) }
+    for number in 0..<1000 { subscriber.send(Array("{\"number\":\(number)}\n".utf8)) }
     for number in 0..<1000 {
       let line = try client.nextLine(until: deadline)
       #expect(line.map { String(decoding: $0, as: UTF8.self) } == "{\"number\":\(number)}")
@@ -206,23 +209,35 @@ private func everything(_ socket: borrowing Descriptor) throws -> String {
     _ = consume client
     while !subscriber.isGone {
       try #require(Clock.now() < deadline)
-      try subscriber.send(["number": 0])
+      subscriber.send(Array("{}\n".utf8))
     }
   }
 
-  @Test func aWatcherThatDoesNotReadIsDropped() throws {
+  /// It keeps its place and costs no more than its share of memory: whoever has events for it waits, nobody else does.
+  @Test func aWatcherThatDoesNotReadHoldsUpItsOwnEventsOnly() throws {
     let running = try Running()
     let socket = try running.raw()
     try socket.write(Array("{\"op\":\"watch\"}\n".utf8))
     let deadline = Clock.now() + Clock.seconds(20)
     while running.daemon.subscribers.withLock({ $0.isEmpty }) { try #require(Clock.now() < deadline) }
     let subscriber = running.daemon.subscribers.withLock { $0[0] }
-    let long = String(repeating: "x", count: 4000)
-    while !subscriber.isGone {
+    let long = Array("{\"text\":\"\(String(repeating: "x", count: 4000))\"}\n".utf8)
+    var sent = 0
+    while subscriber.waitForRoom(until: Clock.now() + Clock.seconds(0.2)) {
       try #require(Clock.now() < deadline)
-      try subscriber.send(["text": long])
+      subscriber.send(long)
+      sent += long.count
     }
+    #expect(!subscriber.isGone && sent < 4 << 20)
     #expect(try running.status().pid == 42)
+    // It reads on: nothing is lost, and there is room again.
+    var taken = 0
+    while taken < sent {
+      var awaited = [Awaited(socket.raw)]
+      try #require(try Awaited.wait(&awaited, until: deadline))
+      taken += try UnixSocket.receive(socket.raw, limit: 1 << 20)?.count ?? 0
+    }
+    #expect(subscriber.waitForRoom(until: deadline))
   }
 
   @Test(.enabled(if: System.isRoot && Files.mayAccess(FileName("/usr/bin/python3"), X_OK)))

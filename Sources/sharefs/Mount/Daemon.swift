@@ -65,7 +65,8 @@ final class Daemon: Sendable {
     let late = LateTree()
     let settings = Settings(
       catalogFolder: location.data, cacheFolder: location.cache, worker: plan.worker, workers: System.processors,
-      box: plan.options.thumbSize, source: plan.sourceFolder.raw, isBeingWritten: { late.isBeingWritten($0) })
+      name: location.name, box: plan.options.thumbSize, source: plan.sourceFolder.raw,
+      isBeingWritten: { late.isBeingWritten($0) })
     do throws(PipelineError) {
       pipeline = try Pipeline(settings: settings, reporter: plan.log)
     } catch {
