@@ -132,6 +132,7 @@ struct Arguments: Equatable {
     switch verb {
     case .mount: "a folder to mount"
     case .umount, .watch, .rescan: "the mount point"
+    case .import: "a file to import"
     case .thumbnail: "a file, and where its picture shall stand"
     default: "a path or an asset id"
     }

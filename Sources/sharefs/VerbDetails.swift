@@ -58,6 +58,17 @@ extension Verb {
       identifier, with all that conform to it (public.movie, public.data), a MIME type, a pattern (video/*,
       org.openxmlformats.*) or an extension (*.mov).
       """
+    case .import:
+      """
+      Each FILE is looked at, copied aside, made durable and renamed into place; a name that is taken gets a number. Of a
+      file that is refused nothing stays. One line for each: its URL, a tab, its path. The share may be mounted or not. The
+      exit code is that of the first file that was refused.
+      """
+    case .cat:
+      """
+      Waits while somebody writes the document, then delivers it. When it was changed meanwhile it ends with 6: what was
+      delivered is of no one version.
+      """
     case .wait:
       """
       PATH need not exist yet. It is followed when it is renamed. Whole is what is `ready`, or `unsupported`: whole, and

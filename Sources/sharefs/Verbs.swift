@@ -17,7 +17,7 @@ struct Option: Sendable {
 
 /// What the command can be told to do. Everything that help, the parser and the tests know of a verb stands here.
 enum Verb: String, CaseIterable, Sendable {
-  case mount, umount, status, list, info, watch, wait, thumbnail, rescan, check, types
+  case mount, umount, status, list, info, watch, wait, thumbnail, rescan, check, types, `import`, cat
 
   var summary: String {
     switch self {
@@ -32,6 +32,8 @@ enum Verb: String, CaseIterable, Sendable {
     case .rescan: "compare the folder with the catalog"
     case .check: "tell where folder, catalog and thumbnails do not agree"
     case .types: "list the types that --type takes"
+    case .import: "copy files into a share, those that are whole"
+    case .cat: "read one whole version of a document"
     }
   }
 
@@ -56,17 +58,19 @@ enum Verb: String, CaseIterable, Sendable {
     case .rescan: ["rescan [--timeout S] MOUNT"]
     case .check: ["check [--json] [--repair] [--state DIR] [MOUNT]"]
     case .types: ["types [--json] [TYPE...]"]
+    case .import: ["import [--to DIR] [--type TYPES] [--move] [--progress] [--json] [--state DIR] FILE..."]
+    case .cat: ["cat [--timeout S] [--state DIR] PATH|ASSET|URL"]
     }
   }
 
   var operands: ClosedRange<Int> {
     switch self {
     case .mount: 1...2
-    case .umount, .info, .rescan: 1...1
+    case .umount, .info, .rescan, .cat: 1...1
     case .status, .list, .check: 0...1
     case .thumbnail: 2...2
     case .types: 0...Int.max
-    case .watch, .wait: 1...Int.max
+    case .watch, .wait, .import: 1...Int.max
     }
   }
 
@@ -127,6 +131,15 @@ enum Verb: String, CaseIterable, Sendable {
     case .rescan: [Option(long: "timeout", value: "S", summary: "wait for S seconds at most")]
     case .check: [Self.json, Option(long: "repair", summary: "make them agree"), Self.state]
     case .types: [Self.json]
+    case .import:
+      [
+        Option(long: "to", value: "DIR", summary: "the share, or a folder in it; the current folder without"),
+        Option(long: "type", short: "t", value: "TYPES", summary: "refuse all other types; see `sharefs types`"),
+        Option(long: "move", short: "m", summary: "remove the original once it is imported"),
+        Option(long: "progress", short: "p", summary: "show how far it is, also where no terminal is"),
+        Self.json, Self.state,
+      ]
+    case .cat: [Option(long: "timeout", value: "S", summary: "give up after S seconds"), Self.state]
     case .wait:
       [
         Self.json, Option(long: "timeout", value: "S", summary: "give up after S seconds"), Self.state,
@@ -148,6 +161,8 @@ enum Verb: String, CaseIterable, Sendable {
     case .rescan: [.done, .usage, .noSuchThing, .timedOut, .permission]
     case .check: [.done, .usage, .noSuchThing, .timedOut, .permission, .disagreement]
     case .types: [.done, .usage]
+    case .import: [.done, .usage, .noSuchThing, .notWhole, .timedOut, .permission, .changed]
+    case .cat: [.done, .usage, .noSuchThing, .timedOut, .permission, .changed]
     }
   }
 }

@@ -82,7 +82,7 @@ private func everything(_ socket: borrowing Descriptor) throws -> String {
     #expect(try client.ask(.status, for: ShareStatus.self) == running.daemon.status())
     let path = try #require(SharePath([0xff, UInt8(ascii: "a")]))
     #expect(try client.ask(.document(path), for: DocumentStatus.self).path == FileName(path.bytes))
-    #expect(try client.ask(.rescan, for: Done.self).done)
+    #expect(try client.ask(.rescan(repairs: false), for: Done.self).done)
     #expect(try client.ask(.stop, for: Done.self).done)
     let none = #expect(throws: Client.Failure.self) {
       try client.ask(.document(SharePath(Array("none".utf8))!), for: DocumentStatus.self)

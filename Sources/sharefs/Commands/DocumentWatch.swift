@@ -14,6 +14,16 @@ final class DocumentWatch {
     /// Whether what is there shall be asked.
     fileprivate var isStale = true
     fileprivate var wasRemoved = false
+    /// The end of a stream that changed nothing is no event: what is being written is asked again after a while.
+    fileprivate var isWriting = false
+
+    /// The content version that the outcome speaks of.
+    var version: (asset: Int64, version: Int64)? {
+      switch outcome {
+      case .whole(let asset, _, let version)?, .broken(let asset, _, let version, _)?: (asset, version)
+      default: nil
+      }
+    }
 
     fileprivate init(_ path: SharePath, typed: FileName) {
       self.path = path
@@ -23,6 +33,8 @@ final class DocumentWatch {
 
   /// Seconds that a restarting daemon may be away before the catalog is believed.
   private static let patience = 1.0
+  /// Seconds between two questions about what is being written.
+  private static let pause = 0.1
 
   let share: FoundShare
   private let stream: EventStream
@@ -51,13 +63,15 @@ final class DocumentWatch {
       for item in items where item.outcome == nil && item.isStale { try look(item) }
       if items.allSatisfy({ $0.outcome != nil }) { return }
       if let deadline, Clock.now() >= deadline { return }
-      switch try stream.next(until: deadline) {
+      let isWriting = items.contains { $0.outcome == nil && $0.isWriting }
+      let next = isWriting ? Clock.now() + Clock.seconds(Self.pause) : nil
+      switch try stream.next(until: [deadline, next].compactMap { $0 }.min()) {
       case .event(let event, _):
         awaySince = nil
         for item in items where item.outcome == nil { note(event, item) }
       case .overflow:
         for item in items { item.isStale = true }
-      case .timedOut: continue
+      case .timedOut: for item in items where item.isWriting { item.isStale = true }
       case .unmounted:
         let since = awaySince ?? Clock.now()
         awaySince = since
@@ -87,24 +101,12 @@ final class DocumentWatch {
 
   private func look(_ item: Item) throws(Failure) {
     item.isStale = false
-    guard let running = RunningShare.at(share.root) else {
-      item.isStale = true
-      return
-    }
-    let known: DocumentStatus
-    do throws(Client.Failure) {
-      var client = try Client.connect(to: running.socket)
-      known = try client.ask(.document(item.path), for: DocumentStatus.self, within: 5)
-    } catch {
-      switch error {
-      case .refused(let refusal) where refusal.code == .noSuchDocument:
-        if item.wasRemoved { item.outcome = .removed }
-      case .silent: throw Failure(.timedOut, "The daemon of \(share.root) does not answer.")
-      default: item.isStale = true
-      }
+    guard let known = try ask(item.path, isAway: { item.isStale = true }) else {
+      if item.wasRemoved && !item.isStale { item.outcome = .removed }
       return
     }
     item.wasRemoved = false
+    item.isWriting = known.state == .writing
     item.asset = known.asset ?? item.asset
     switch known.state {
     case .ignored:
@@ -115,6 +117,28 @@ final class DocumentWatch {
       guard let asset = known.asset, let verdict = known.verdict else { return }
       item.outcome = Self.outcome(asset, verdict, known.version ?? 0, known.reason)
     case .writing, .pending: break
+    }
+  }
+
+  /// What the daemon knows of a document at this moment.
+  /// - Parameter isAway: called when there is no daemon to be asked.
+  /// - Returns: nil when there is no such document, or nobody to be asked.
+  func ask(_ path: SharePath, isAway: () -> Void = {}) throws(Failure) -> DocumentStatus? {
+    guard let running = RunningShare.at(share.root) else {
+      isAway()
+      return nil
+    }
+    do throws(Client.Failure) {
+      var client = try Client.connect(to: running.socket)
+      return try client.ask(.document(path), for: DocumentStatus.self, within: 5)
+    } catch {
+      switch error {
+      case .refused(let refusal) where refusal.code == .noSuchDocument: return nil
+      case .silent: throw Failure(.timedOut, "The daemon of \(share.root) does not answer.")
+      default:
+        isAway()
+        return nil
+      }
     }
   }
 
