@@ -116,7 +116,8 @@ extension Thumbs: ProjectionObserver {
 
   /// The real folder at a path, held; nil when there is none any more.
   private func real(_ path: SharePath) -> Node? {
-    guard let files = files.withLock({ $0 }), var node = table.hold(root.key) else { return nil }
+    guard let files = files.withLock({ $0 }) else { return nil }
+    var node = root
     for name in path.components {
       let next = try? files.hold(in: node, name).0
       releaseReal(node)

@@ -61,7 +61,7 @@ final class Thumbs: View {
   /// Finds or makes the node and counts once.
   func hold(_ key: ThumbKey, _ what: ThumbNode.What) -> ThumbNode {
     // A mirrored folder's real node is held as long as its mirror; counted once too often when the mirror was there already.
-    if case .folder(let folder) = what { _ = table.hold(folder.key) }
+    if case .folder(let folder) = what { _ = table.hold(folder) }
     let (node, isNew) = nodes.withLock { state in
       if let id = state.ids[key], var slot = state.slots[id] {
         slot.count += 1

@@ -43,13 +43,14 @@ extension Thumbs {
   private func inTheMaking(in folder: Node) throws(Errno) -> [FileID] {
     var search = MediaSearch(self)
     let volume = folder.file.volume
-    var directory = try Directory(reading: folder.descriptor.raw)
+    let held = try folder.open()
+    var directory = try Directory(reading: held.raw)
     while let line = try directory.next(), search.pending.count < Thumbs.mostWaitedFor {
       if line.name.isDots || TemporaryNames.contains(line.name) { continue }
       if line.kind == .folder {
-        _ = search.holdsMedia(line.name, in: folder.descriptor.raw)
+        _ = search.holdsMedia(line.name, in: held.raw)
       } else {
-        search.note(line, in: folder.descriptor.raw, volume: volume)
+        search.note(line, in: held.raw, volume: volume)
       }
     }
     return search.pending
@@ -79,10 +80,11 @@ extension Thumbs {
   private func read(_ folder: Node) throws(Errno) -> [OpenMirror.Line] {
     var folders: [(FileName, UInt64)] = []
     var documents: [(FileName, UInt64)] = []
-    var directory = try Directory(reading: folder.descriptor.raw)
+    let held = try folder.open()
+    var directory = try Directory(reading: held.raw)
     while let line = try directory.next() {
       if line.name.isDots || TemporaryNames.contains(line.name) { continue }
-      switch line.kind ?? (try? FileStatus.of(line.name, in: folder.descriptor.raw))?.kind {
+      switch line.kind ?? (try? FileStatus.of(line.name, in: held.raw))?.kind {
       case .folder: folders.append((line.name, line.inode))
       case .regular: documents.append((line.name, line.inode))
       default: continue
@@ -94,7 +96,7 @@ extension Thumbs {
     if folder.id == .root { lines += Note.allCases.map { .note($0) } }
     for (name, inode) in folders {
       var search = MediaSearch(self)
-      guard search.holdsMedia(name, in: folder.descriptor.raw) else { continue }
+      guard search.holdsMedia(name, in: held.raw) else { continue }
       lines.append(.folder(name, inode | NodeID.viewBit))
     }
     for (document, inode) in documents where isPictured(inode, volume: folder.file.volume) {
