@@ -137,6 +137,7 @@ public final class CatalogReader {
     public let file: FileID
     public let isPending: Bool
     public let isHidden: Bool
+    public let isWhole: Bool
     public let picture: Picture?
   }
 
@@ -144,14 +145,15 @@ public final class CatalogReader {
   public func shown(_ body: (Shown) -> Bool) throws(CatalogError) {
     try connection.each(
       """
-      SELECT id, volume, inode, birth, state, hidden, picture_version, picture_size, placeholder FROM asset
+      SELECT id, volume, inode, birth, state, hidden, picture_version, picture_size, placeholder,
+        state = 2 AND verdict IN (1, 4) FROM asset
       WHERE state != 3 ORDER BY id
       """
     ) { row throws(CatalogError) in
       body(
         Shown(
           asset: row.integer(0), file: FileID(row, from: 1), isPending: row.integer(4) == Asset.State.pending.rawValue,
-          isHidden: row.integer(5) != 0, picture: Picture(row, asset: row.integer(0), from: 6)))
+          isHidden: row.integer(5) != 0, isWhole: row.integer(9) != 0, picture: Picture(row, asset: row.integer(0), from: 6)))
     }
   }
 

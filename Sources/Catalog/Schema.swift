@@ -68,6 +68,22 @@ enum Schema {
       uti TEXT NOT NULL,
       mime TEXT NOT NULL
     ) STRICT;
+    CREATE TABLE bookmark(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      asset INTEGER NOT NULL,
+      volume INTEGER NOT NULL,
+      inode INTEGER NOT NULL,
+      birth INTEGER NOT NULL,
+      folder INTEGER NOT NULL,
+      path BLOB NOT NULL,
+      size INTEGER NOT NULL,
+      fingerprint BLOB NOT NULL,
+      user INTEGER NOT NULL,
+      read_only INTEGER NOT NULL,
+      created INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE token(hash BLOB PRIMARY KEY, bookmark INTEGER NOT NULL REFERENCES bookmark(id)) STRICT, WITHOUT ROWID;
+    CREATE INDEX token_bookmark ON token(bookmark);
     CREATE VIRTUAL TABLE name USING fts5(text, tokenize='trigram');
     """,
   ]

@@ -22,13 +22,19 @@ extension Request: Codable {
       }
       self = .document(path)
     case let other:
+      if let request = try BookmarkRequest(other, decoder) {
+        self = .bookmark(request)
+        return
+      }
       throw Refusal(.badRequest, "There is no op \"\(escaped(Array(other.utf8.prefix(40))))\".")
     }
   }
 
   public func encode(to encoder: any Encoder) throws {
+    if case .bookmark(let request) = self { return try request.encode(to: encoder) }
     var box = encoder.container(keyedBy: Key.self)
     switch self {
+    case .bookmark: break
     case .status: try box.encode("status", forKey: .op)
     case .stop: try box.encode("stop", forKey: .op)
     case .rescan(let repairs):

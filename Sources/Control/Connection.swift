@@ -16,6 +16,8 @@ final class Connection {
 
   let socket: Descriptor
   let id: UInt64
+  /// Who stood at the other end when it connected.
+  let user: UInt32
   private var incoming: [UInt8] = []
   private var outgoing: [UInt8] = []
   private var sent = 0
@@ -29,9 +31,10 @@ final class Connection {
   /// Broken or dropped; taken out at the next look.
   var isGone = false
 
-  init(_ socket: consuming Descriptor, id: UInt64) {
+  init(_ socket: consuming Descriptor, id: UInt64, user: UInt32) {
     self.socket = socket
     self.id = id
+    self.user = user
   }
 
   var unsent: Int { outgoing.count - sent }

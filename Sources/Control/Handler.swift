@@ -11,6 +11,9 @@ public protocol Handler: AnyObject, Sendable {
   /// Begins to compare the folder with the catalog, and returns at once.
   func rescan(repairs: Bool)
 
+  /// - Parameter user: who asks.
+  func bookmark(_ request: BookmarkRequest, user: UInt32) throws(Refusal) -> BookmarkAnswer
+
   /// Begins to end the daemon, and returns at once: the answer must still go out.
   func stop()
 

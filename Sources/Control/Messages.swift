@@ -14,6 +14,8 @@ public enum Request: Hashable, Sendable {
   /// Answered by one `Watching`, then every event a line, until the client goes.
   /// - since: the number after which to begin; nil for what happens from now on.
   case watch(since: UInt64?)
+  /// Answered by one `BookmarkAnswer`.
+  case bookmark(BookmarkRequest)
 }
 
 /// A request that was taken.
@@ -29,6 +31,14 @@ public struct Refusal: Error, Hashable, Sendable, Codable {
     case tooLong = "too_long"
     case notAllowed = "not_allowed"
     case noSuchDocument = "no_such_document"
+    case unknownBookmark = "unknown_bookmark"
+    case notYours = "not_yours"
+    case deleted
+    case replaced
+    case unreadable
+    case noAccess = "no_access"
+    /// It may work a little later.
+    case busy
   }
   public let code: Code
   /// One sentence.

@@ -12,7 +12,7 @@ public final class Server: Sendable {
   public static let patience = 10.0
 
   private enum Task {
-    case request(client: UInt64, line: [UInt8])
+    case request(client: UInt64, user: UInt32, line: [UInt8])
     case end
   }
 
@@ -130,7 +130,7 @@ public final class Server: Sendable {
         clients.remove(at: longest).subscriber?.end()
       }
       lastID += 1
-      let client = Connection(socket, id: lastID)
+      let client = Connection(socket, id: lastID, user: peer.user)
       clients.append(client)
       if peer.user != System.user && peer.user != 0 {
         refuse(client, Refusal(.notAllowed, "This share is another user's; only its user and root may ask."))
@@ -151,7 +151,7 @@ public final class Server: Sendable {
         refuse(client, Refusal(.tooLong, "A request is at most \(Connection.longestRequest) bytes long."))
       case .requests(let lines):
         client.inHand += lines.count
-        tasks.change { $0.append(contentsOf: lines.map { .request(client: client.id, line: $0) }) }
+        tasks.change { $0.append(contentsOf: lines.map { .request(client: client.id, user: client.user, line: $0) }) }
       }
     } else if found.hasHungUp {
       client.isGone = true
@@ -190,13 +190,13 @@ public final class Server: Sendable {
         return tasks
       }
       for task in batch {
-        guard case .request(let client, let line) = task else { return }
-        answer(client, line)
+        guard case .request(let client, let user, let line) = task else { return }
+        answer(client, user, line)
       }
     }
   }
 
-  private func answer(_ client: UInt64, _ line: [UInt8]) {
+  private func answer(_ client: UInt64, _ user: UInt32, _ line: [UInt8]) {
     do {
       switch try JSONLine.decode(Request.self, line) {
       case .status: reply(client, handler.status())
@@ -212,6 +212,7 @@ public final class Server: Sendable {
         } else {
           reply(client, Refusal(.noSuchDocument, "There is no such document in the share."))
         }
+      case .bookmark(let request): reply(client, try handler.bookmark(request, user: user))
       case .watch(let since): handler.watch(Subscriber(client: client, outbox: outbox), since: since)
       }
     } catch let refusal as Refusal {

@@ -56,6 +56,12 @@ final class Transport: Sendable {
     let low = UInt32(truncatingIfNeeded: offered)
     var flags = unsafe answer.load(fromByteOffset: Kernel.InitOut.flags, as: UInt32.self)
     flags |= low & Kernel.handleKillPrivV2
+    let mapped = UInt32(truncatingIfNeeded: offered >> 32) & Kernel.directIOMapped2
+    if mapped != 0 {
+      flags |= Kernel.initExtended
+      let flags2 = unsafe answer.load(fromByteOffset: Kernel.InitOut.flags2, as: UInt32.self)
+      unsafe answer.storeBytes(of: flags2 | mapped, toByteOffset: Kernel.InitOut.flags2, as: UInt32.self)
+    }
     if wantsPassthrough && isPassthroughOffered {
       flags |= Kernel.initExtended
       let flags2 = unsafe answer.load(fromByteOffset: Kernel.InitOut.flags2, as: UInt32.self)

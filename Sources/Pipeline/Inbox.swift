@@ -17,6 +17,8 @@ enum Message: Sendable {
   case scanEnded(isComplete: Bool, mayForget: Bool)
   /// The stored picture is not there any more.
   case lost(asset: Int64, version: Int64)
+  /// Something that only the writer may do.
+  case step(Step)
   /// Its time to be tried again has come.
   case retry(asset: Int64)
 }

@@ -97,6 +97,10 @@ public final class Pipeline: Settled, Projection {
     parts.index.picture(volume: volume, inode: inode)
   }
 
+  public func wholeness(volume: UInt64, inode: UInt64) -> Wholeness {
+    parts.index.wholeness(volume: volume, inode: inode)
+  }
+
   public func wait(
     for files: [FileID], until deadline: Clock.Instant, then: @escaping @Sendable () -> Void
   ) -> UInt64 {
@@ -128,6 +132,8 @@ public final class Pipeline: Settled, Projection {
   }
 
   // MARK: - For people and programs
+
+  func post(_ message: Message) { parts.inbox.post(message) }
 
   /// What happens from now on.
   public var events: EventFeed { parts.feed }

@@ -28,6 +28,9 @@ extension Writer {
       after { self.parts.scanner.applied(isComplete: isComplete) }
     case .lost(let id, let version):
       try lost(id, version)
+    case .step(let step):
+      try step.body(catalog)
+      after { step.end(nil) }
     case .retry(let id):
       after { self.scheduler.add(id) }
     }
@@ -37,14 +40,19 @@ extension Writer {
     switch change {
     case .started(let document):
       if TemporaryNames.contains(document.path) { return }
-      try announce(.started, try catalog.asset(of: document.file), document.path)
+      let asset = try catalog.asset(of: document.file)
+      if let asset, asset.isWhole { after { self.tell(asset, document.path, isWhole: false) } }
+      try announce(.started, asset, document.path)
     case .settled(let document, let stamp):
       // Its download goes on; it is looked at when the mark goes.
       if isMarked(document.path) { return }
       try act { effects throws(CatalogError) in try self.catalog.settle(document, stamp, &effects) }
     case .unchanged(let document):
-      guard let asset = try catalog.asset(of: document.file), asset.state == .pending else { return }
-      after { self.scheduler.add(asset.id) }
+      guard let asset = try catalog.asset(of: document.file) else { return }
+      after {
+        if asset.state == .pending { self.scheduler.add(asset.id) }
+        if asset.isWhole { self.tell(asset, document.path, isWhole: true) }
+      }
     case .renamed(let file, let kind, let from, let to, let replaced):
       try act { effects throws(CatalogError) in
         try self.catalog.rename(file, kind, from: from, to: to, replaced: replaced, &effects)

@@ -35,6 +35,10 @@ extension Writer {
         let picture = parts.index.picture(of: asset.file)
         self.tell(asset.file, from, old: picture, new: nil)
         self.tell(asset.file, to, old: nil, new: picture)
+        if asset.isWhole {
+          self.tell(asset, from, isWhole: false)
+          self.tell(asset, to, isWhole: true)
+        }
       }
       try announceMove(asset, from: from, to: to)
     case .strangerMoved(let from, let to):
@@ -55,10 +59,14 @@ extension Writer {
     case .unplaced(let asset, let path):
       after {
         self.tell(asset.file, path, old: parts.index.picture(of: asset.file), new: nil)
+        if asset.isWhole { self.tell(asset, path, isWhole: false) }
       }
       try announce(.removed, asset, path)
     case .placed(let asset, let path):
-      after { self.tell(asset.file, path, old: nil, new: parts.index.picture(of: asset.file)) }
+      after {
+        self.tell(asset.file, path, old: nil, new: parts.index.picture(of: asset.file))
+        if asset.isWhole { self.tell(asset, path, isWhole: true) }
+      }
     case .removed(let asset, let places):
       after {
         self.scheduler.forget(asset.id)
@@ -66,7 +74,10 @@ extension Writer {
         if let stored = asset.picture, stored.placeholder == nil {
           parts.store.remove(asset: asset.id, version: stored.version)
         }
-        for place in places { self.tell(asset.file, place, old: picture, new: nil) }
+        for place in places {
+          self.tell(asset.file, place, old: picture, new: nil)
+          if asset.isWhole { self.tell(asset, place, isWhole: false) }
+        }
       }
       for place in places { try announce(.removed, asset, place) }
     case .hidden(let asset, _):
@@ -101,6 +112,12 @@ extension Writer {
     } else {
       try announce(.renamed, asset, to, from: from)
     }
+  }
+
+  /// A document is there for those who want whole ones, or is not any more.
+  func tell(_ asset: Asset, _ path: SharePath, isWhole: Bool) {
+    if TemporaryNames.contains(path) { return }
+    parts.observer?.wholenessChanged(of: Document(file: asset.file, path: path), isWhole: isWhole)
   }
 
   /// Tells the observer; nobody sees what has a temporary name.

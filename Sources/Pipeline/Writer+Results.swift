@@ -164,6 +164,7 @@ extension Writer {
       }
       for place in places where !TemporaryNames.contains(place) {
         self.tell(asset.file, place, old: old, new: new)
+        if done.isWhole { self.tell(done, place, isWhole: true) }
       }
     }
     for place in places {

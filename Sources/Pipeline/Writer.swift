@@ -73,10 +73,16 @@ final class Writer {
     }
     for message in part {
       guard case .refused(let error) = commit({ () throws(CatalogError) in try self.apply(message) }) else { continue }
-      parts.problems.report(.error, "A change could not be written down. `sharefs rescan` finds what it was. \(error)")
+      if case .step = message {
+        // Whoever asked for it is told.
+      } else {
+        parts.problems.report(
+          .error, "A change could not be written down. `sharefs rescan` finds what it was. \(error)")
+      }
       switch message {
       case .change(let change, counted: true): if let file = change.document?.file { parts.index.applied(file) }
       case .finished(let ticket, _, _): scheduler.finish(ticket.asset)
+      case .step(let step): step.end(error)
       case .scanEnded: parts.scanner.applied(isComplete: false)
       default: break
       }

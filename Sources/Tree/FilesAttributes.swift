@@ -5,7 +5,10 @@ import Posix
 
 extension Files {
   /// chmod, chown, utimens, truncate.
-  func change(_ request: consuming Request, _ node: NodeID, _ change: AttributeChange, handle: UInt64?) {
+  /// - Parameter lifetime: seconds for which the kernel may believe the answer; nil for as long as usual.
+  func change(
+    _ request: consuming Request, _ node: NodeID, _ change: AttributeChange, handle: UInt64?, lifetime: Double? = nil
+  ) {
     do throws(Errno) {
       let node = try table.find(node)
       if let size = change.size {
@@ -19,7 +22,7 @@ extension Files {
           try apply(change, to: node)
         }
       }
-      request.attributes(shown(try node.status()), lifetime: settings.lifetime)
+      request.attributes(shown(try node.status()), lifetime: lifetime ?? settings.lifetime)
     } catch {
       request.fail(error)
     }

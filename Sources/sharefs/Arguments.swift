@@ -133,6 +133,7 @@ struct Arguments: Equatable {
     case .mount: "a folder to mount"
     case .umount, .watch, .rescan: "the mount point"
     case .import: "a file to import"
+    case .bookmark: "what to do: create, resolve, list, remove, start or stop"
     case .thumbnail: "a file, and where its picture shall stand"
     default: "a path or an asset id"
     }

@@ -36,6 +36,7 @@ private func run(_ invocation: Invocation) throws(Failure) -> ExitCode {
     case .rescan: return try RescanCommand.run(arguments)
     case .check: return try CheckCommand.run(arguments)
     case .import: return try ImportCommand.run(arguments)
+    case .bookmark: return try BookmarkCommand.run(arguments)
     case .cat: return try CatCommand.run(arguments)
     case .types: return try TypesCommand.run(arguments)
     }

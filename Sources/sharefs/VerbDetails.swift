@@ -64,6 +64,14 @@ extension Verb {
       file that is refused nothing stays. One line for each: its URL, a tab, its path. The share may be mounted or not. The
       exit code is that of the first file that was refused.
       """
+    case .bookmark:
+      """
+      create prints a token for a document or folder; only its hash is kept. resolve prints where that is now, after renames,
+      rewrites and remounts, and a fresh token when it moved or was replaced. list tells your bookmarks, without tokens.
+
+      start opens an access and prints its name and a path below .scoped in the mount; through it the document, or the
+      folder, can be reached and nothing else. stop, or the end of --for, ends it: new opens fail, open files go on.
+      """
     case .cat:
       """
       Waits while somebody writes the document, then delivers it. When it was changed meanwhile it ends with 6: what was

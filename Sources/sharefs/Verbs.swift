@@ -17,7 +17,7 @@ struct Option: Sendable {
 
 /// What the command can be told to do. Everything that help, the parser and the tests know of a verb stands here.
 enum Verb: String, CaseIterable, Sendable {
-  case mount, umount, status, list, info, watch, wait, thumbnail, rescan, check, types, `import`, cat
+  case mount, umount, status, list, info, watch, wait, thumbnail, rescan, check, types, `import`, cat, bookmark
 
   var summary: String {
     switch self {
@@ -33,6 +33,7 @@ enum Verb: String, CaseIterable, Sendable {
     case .check: "tell where folder, catalog and thumbnails do not agree"
     case .types: "list the types that --type takes"
     case .import: "copy files into a share, those that are whole"
+    case .bookmark: "tokens that find their documents again"
     case .cat: "read one whole version of a document"
     }
   }
@@ -59,6 +60,12 @@ enum Verb: String, CaseIterable, Sendable {
     case .check: ["check [--json] [--repair] [--state DIR] [MOUNT]"]
     case .types: ["types [--json] [TYPE...]"]
     case .import: ["import [--to DIR] [--type TYPES] [--move] [--progress] [--json] [--state DIR] FILE..."]
+    case .bookmark:
+      [
+        "bookmark create [--read-only] [--json] [--state DIR] PATH", "bookmark resolve [--json] TOKEN",
+        "bookmark list [--json] [PATH]", "bookmark remove TOKEN", "bookmark start [--for S] [--json] TOKEN",
+        "bookmark stop ACCESS",
+      ]
     case .cat: ["cat [--timeout S] [--state DIR] PATH|ASSET|URL"]
     }
   }
@@ -69,6 +76,7 @@ enum Verb: String, CaseIterable, Sendable {
     case .umount, .info, .rescan, .cat: 1...1
     case .status, .list, .check: 0...1
     case .thumbnail: 2...2
+    case .bookmark: 1...3
     case .types: 0...Int.max
     case .watch, .wait, .import: 1...Int.max
     }
@@ -139,6 +147,11 @@ enum Verb: String, CaseIterable, Sendable {
         Option(long: "progress", short: "p", summary: "show how far it is, also where no terminal is"),
         Self.json, Self.state,
       ]
+    case .bookmark:
+      [
+        Option(long: "read-only", short: "r", summary: "accesses by this bookmark may only read"),
+        Option(long: "for", value: "S", summary: "end the access after S seconds"), Self.json, Self.state,
+      ]
     case .cat: [Option(long: "timeout", value: "S", summary: "give up after S seconds"), Self.state]
     case .wait:
       [
@@ -162,6 +175,11 @@ enum Verb: String, CaseIterable, Sendable {
     case .check: [.done, .usage, .noSuchThing, .timedOut, .permission, .disagreement]
     case .types: [.done, .usage]
     case .import: [.done, .usage, .noSuchThing, .notWhole, .timedOut, .permission, .changed]
+    case .bookmark:
+      [
+        .done, .usage, .noSuchThing, .timedOut, .permission, .unknownBookmark, .deleted, .unreadable, .replaced,
+        .otherShare, .otherUser, .noAccess,
+      ]
     case .cat: [.done, .usage, .noSuchThing, .timedOut, .permission, .changed]
     }
   }

@@ -103,27 +103,28 @@ final class Announcer: Sendable {
   }
 }
 
-extension Thumbs: ProjectionObserver {
+extension Thumbs {
   func pictureChanged(of document: Document, old: Picture?, new: Picture?) {
     guard let name = document.path.name, let parent = document.path.parent,
-      !TemporaryNames.contains(document.path), let folder = real(parent)
+      !TemporaryNames.contains(document.path), let folder = files.withLock({ $0 })?.holdFolder(at: parent)
     else { return }
+    defer { releaseReal(folder) }
     guard let thumb = try? thumbName(of: name, in: folder) else { return }
     let kind: Announcer.Kind = new == nil ? .vanishes : old == nil ? .appears : .changes
     announcer.announce(Announcer.Action(kind: kind, folder: parent, name: thumb, key: folder.key))
-    releaseReal(folder)
   }
+}
 
+extension Files {
   /// The real folder at a path, held; nil when there is none any more.
-  private func real(_ path: SharePath) -> Node? {
-    guard let files = files.withLock({ $0 }) else { return nil }
-    var node = root
+  func holdFolder(at path: SharePath) -> Node? {
+    var node = table.root
     for name in path.components {
-      let next = try? files.hold(in: node, name).0
-      releaseReal(node)
+      let next = try? hold(in: node, name).0
+      release(node.id, count: 1)
       guard let next else { return nil }
       guard next.kind == .folder else {
-        releaseReal(next)
+        release(next.id, count: 1)
         return nil
       }
       node = next

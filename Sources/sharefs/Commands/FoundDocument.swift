@@ -50,6 +50,20 @@ struct FoundDocument {
 extension FoundShare {
   /// The share that URLs call so, mounted or not.
   static func named(_ name: String, state: FileName?) throws(Failure) -> FoundShare {
+    if let found = try first(state: state, where: { $0 == name }) { return found }
+    throw Failure(
+      .noSuchThing, "There is no share \"\(escaped(Array(name.utf8)))\" of yours.",
+      hint: "Give `--state DIR` when it is not mounted and was mounted with that.")
+  }
+
+  /// The share whose name ends so.
+  static func ending(_ tag: String, state: FileName?) throws(Failure) -> FoundShare? {
+    try first(state: state, where: { $0.hasSuffix(tag) })
+  }
+
+  private static func first(
+    state: FileName?, where isIt: (String) -> Bool
+  ) throws(Failure) -> FoundShare? {
     let running = RunningShare.all()
     var states = running.map(\.state)
     if let state {
@@ -58,14 +72,12 @@ extension FoundShare {
       let own = try StateFolders.own().data
       states += ShareLocation.find(in: own).map { own.appending($0.name) }.filter { !states.contains($0) }
     }
-    for data in states where Self.name(of: data) == name {
+    for data in states where Self.name(of: data).map(isIt) ?? false {
       let daemon = running.first { $0.state == data }
       guard let root = daemon?.mountpoint ?? ShareIdentity.read(in: data)?.path else { continue }
       return FoundShare(root: root, data: data, path: .root, running: daemon)
     }
-    throw Failure(
-      .noSuchThing, "There is no share \"\(escaped(Array(name.utf8)))\" of yours.",
-      hint: "Give `--state DIR` when it is not mounted and was mounted with that.")
+    return nil
   }
 
   /// What URLs call the share, as its catalog has it; nil before its first mount.

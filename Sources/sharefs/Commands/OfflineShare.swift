@@ -42,5 +42,6 @@ enum OfflineShare {
       if severity <= .warning { Output.complain("sharefs: \(text)\n") }
     }
     func pictureChanged(of document: Document, old: Picture?, new: Picture?) {}
+    func wholenessChanged(of document: Document, isWhole: Bool) {}
   }
 }

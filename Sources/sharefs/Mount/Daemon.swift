@@ -78,7 +78,8 @@ final class Daemon: Sendable {
       try ShareTree(
         source: try plan.sourceFolder.descriptor.duplicate(),
         settings: TreeSettings(
-          isExclusive: plan.isInPlace, thumbs: plan.options.thumbs.setting, mountpoint: plan.mountpoint),
+          isExclusive: plan.isInPlace, thumbs: plan.options.thumbs.setting, ready: plan.options.ready.setting,
+          mountpoint: plan.mountpoint),
         passthrough: passthrough, settled: pipeline, projection: pipeline)
     }
     late.tree.withLock { [tree] in $0 = tree }
