@@ -9,7 +9,7 @@ packages=(
 
 # What the tests use as real programs besides.
 # shellcheck disable=SC2034
-test_packages=(ffmpeg rsync attr acl sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux)
+test_packages=(ffmpeg rsync attr acl sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux bubblewrap)
 
 swift_least=6.2
 

@@ -13,6 +13,8 @@ public struct Summary: Hashable, Sendable {
   public var verdicts: [Verdict: Int] = [:]
   /// Pending ones included, removed ones not.
   public var assets = 0
+  /// Those that are whole, by what they are.
+  public var whole: [MediaKind: Int] = [:]
 
   public init() {}
 }
@@ -128,6 +130,14 @@ public final class CatalogReader {
       }
       return true
     }
+    try connection.each(
+      "SELECT kind, count(*) FROM asset WHERE state = 2 AND verdict IN (1, 4) AND hidden = 0 GROUP BY kind"
+    ) { row throws(CatalogError) in
+      // What nobody knows a type for is a document.
+      let kind = row.optionalInteger(0).flatMap { MediaKind(rawValue: UInt8(clamping: $0)) } ?? .document
+      summary.whole[kind, default: 0] += Int(row.integer(1))
+      return true
+    }
     return summary
   }
 
@@ -153,7 +163,8 @@ public final class CatalogReader {
       body(
         Shown(
           asset: row.integer(0), file: FileID(row, from: 1), isPending: row.integer(4) == Asset.State.pending.rawValue,
-          isHidden: row.integer(5) != 0, isWhole: row.integer(9) != 0, picture: Picture(row, asset: row.integer(0), from: 6)))
+          isHidden: row.integer(5) != 0, isWhole: row.integer(9) != 0,
+          picture: Picture(row, asset: row.integer(0), from: 6)))
     }
   }
 

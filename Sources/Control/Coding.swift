@@ -52,7 +52,8 @@ extension Request: Codable {
 
 extension ShareStatus: Codable {
   private enum Key: String, CodingKey {
-    case pid, mountpoint, source, state, passthrough, pending, running, counts, scan, workers, version
+    case pid, mountpoint, source, state, passthrough, pending, running, counts, scan, workers, version, library, kinds
+    case protocolNumber = "protocol"
     case mountpointBytes = "mountpoint_bytes"
     case sourceBytes = "source_bytes"
     case stateBytes = "state_bytes"
@@ -76,6 +77,9 @@ extension ShareStatus: Codable {
       workers: try box.decode(Int.self, forKey: .workers),
       lastErrors: try box.decode([Complaint].self, forKey: .lastErrors),
       version: try box.decode(String.self, forKey: .version))
+    protocolNumber = try box.decode(Int.self, forKey: .protocolNumber)
+    library = try box.decode(Library.self, forKey: .library)
+    kinds = try box.decode([String: Pickable].self, forKey: .kinds)
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -93,6 +97,9 @@ extension ShareStatus: Codable {
     try box.encode(workers, forKey: .workers)
     try box.encode(lastErrors, forKey: .lastErrors)
     try box.encode(version, forKey: .version)
+    try box.encode(protocolNumber, forKey: .protocolNumber)
+    try box.encode(library, forKey: .library)
+    try box.encode(kinds, forKey: .kinds)
   }
 }
 

@@ -66,6 +66,41 @@ public struct ShareStatus: Hashable, Sendable {
     }
   }
 
+  /// Whether documents can be picked from the share.
+  public struct Library: Hashable, Sendable, Codable {
+    public enum Permission: String, Sendable, Codable {
+      case readWrite = "read_write"
+      case readOnly = "read_only"
+      case none
+    }
+
+    public var available: Bool
+    public var permission: Permission
+    /// Whether pictures can be made.
+    public var thumbnails: Bool
+
+    public init(available: Bool, permission: Permission, thumbnails: Bool) {
+      self.available = available
+      self.permission = permission
+      self.thumbnails = thumbnails
+    }
+  }
+
+  /// What there is of one kind of document.
+  public struct Pickable: Hashable, Sendable, Codable {
+    /// Whether there is a whole one.
+    public var available: Bool
+    public var count: Int
+
+    public init(count: Int) {
+      available = count > 0
+      self.count = count
+    }
+  }
+
+  /// Of the socket: raised when something is changed, not when something is added.
+  public static let protocolNumber = 1
+
   public enum Scan: String, Sendable, Codable {
     /// Comparing the folder with the catalog.
     case running
@@ -106,6 +141,10 @@ public struct ShareStatus: Hashable, Sendable {
   /// The newest last, at most 20.
   public var lastErrors: [Complaint]
   public var version: String
+  public var protocolNumber = ShareStatus.protocolNumber
+  public var library = Library(available: true, permission: .readWrite, thumbnails: true)
+  /// By video, image, audio, document.
+  public var kinds: [String: Pickable] = [:]
 
   public init(
     pid: Int32, mountpoint: FileName, source: FileName, state: FileName, passthrough: Bool, passthroughReason: String?,

@@ -139,7 +139,9 @@ public struct Bookmarks: Sendable {
       var listing = Directory(descriptor)
       while let entry = try? listing.next() {
         if Clock.now() > deadline { throw .notFoundInTime }
-        guard !entry.name.isDots, let status = try? FileStatus.of(entry.name, in: listing.descriptor.raw) else { continue }
+        guard !entry.name.isDots, let status = try? FileStatus.of(entry.name, in: listing.descriptor.raw) else {
+          continue
+        }
         let path = folder.appending(entry.name)
         if status.kind == .folder { folders.append(path) }
         guard status.kind == (bookmark.isFolder ? .folder : .regular) else { continue }

@@ -156,7 +156,8 @@ final class ThumbnailIndex: Sendable {
       var entry = state[key] ?? Entry(birth: asset.file.shortBirth)
       // Another file has this inode by now.
       if entry.birth != asset.file.shortBirth { return }
-      entry.fill(asset.id, asset.picture, isPending: asset.state == .pending, isHidden: asset.isHidden, isWhole: asset.isWhole)
+      entry.fill(
+        asset.id, asset.picture, isPending: asset.state == .pending, isHidden: asset.isHidden, isWhole: asset.isWhole)
       state[key] = entry
       state.settle(key)
     }
@@ -185,7 +186,8 @@ final class ThumbnailIndex: Sendable {
         let key = shown.file.key
         var entry = state[key] ?? Entry(birth: shown.file.shortBirth)
         guard entry.asset == 0, entry.birth == shown.file.shortBirth else { return }
-        entry.fill(shown.asset, shown.picture, isPending: shown.isPending, isHidden: shown.isHidden, isWhole: shown.isWhole)
+        entry.fill(
+          shown.asset, shown.picture, isPending: shown.isPending, isHidden: shown.isHidden, isWhole: shown.isWhole)
         state[key] = entry
       }
       return true

@@ -28,6 +28,13 @@ private final class Daemon: Handler {
   }
   func rescan(repairs: Bool) { note(repairs ? "repair" : "rescan") }
   func stop() { note("stop") }
+  func bookmark(_ request: BookmarkRequest, user: UInt32) throws(Refusal) -> BookmarkAnswer {
+    note("\(request) of \(user)")
+    if case .resolve("none") = request { throw Refusal(.unknownBookmark, "There is none.") }
+    var answer = BookmarkAnswer()
+    answer.token = "token"
+    return answer
+  }
   func watch(_ subscriber: Subscriber, since: UInt64?) {
     do { try subscriber.begin(Watching(next: (since ?? 0) + 1)) } catch { Issue.record(error) }
     subscribers.withLock { $0.append(subscriber) }
@@ -183,6 +190,62 @@ private func everything(_ socket: borrowing Descriptor) throws -> String {
       guard let sent = try? UnixSocket.send(socket.raw, requests[...]), sent > 0 else { break }
     }
     #expect(try running.status().pid == 42)
+  }
+
+  @Test func bookmarksAreAskedForInTheNameOfWhoConnected() throws {
+    let running = try Running()
+    var client = try Client.connect(to: running.socket)
+    let path = try #require(SharePath([0xff, UInt8(ascii: "a")]))
+    let requests: [BookmarkRequest] = [
+      .create(path, isReadOnly: true), .resolve("t"), .list, .remove("t"), .start("t", seconds: 1.5),
+      .start("t", seconds: nil), .stop("a"),
+    ]
+    for request in requests {
+      #expect(try client.ask(.bookmark(request), for: BookmarkAnswer.self, within: 10).token == "token")
+    }
+    #expect(running.daemon.asked.withLock { $0 } == requests.map { "\($0) of \(System.user)" })
+    let refused = #expect(throws: Client.Failure.self) {
+      try client.ask(.bookmark(.resolve("none")), for: BookmarkAnswer.self, within: 10)
+    }
+    #expect(refused == .refused(Refusal(.unknownBookmark, "There is none.")))
+  }
+
+  /// Bytes of every kind, whole requests with some of them changed, and broken ones: each gets an answer or the door, and the next client is served.
+  @Test(arguments: 0..<40 as Range<UInt64>) func noiseHurtsNobody(seed: UInt64) throws {
+    let running = try Running()
+    var generator = Noise(state: seed &* 0x9e37_79b9_7f4a_7c15 &+ 1)
+    let seeds = [
+      #"{"op":"status"}"#, #"{"op":"document","path":"a/b.mp4"}"#, #"{"op":"watch","since":18446744073709551615}"#,
+      #"{"op":"bookmark_create","path":"x","path_bytes":"/wo=","read_only":true}"#,
+      #"{"op":"access_start","token":"0123456789abcdef0123456789abcdef","seconds":1e9}"#,
+      #"{"op":"rescan","repair":1}"#,
+    ]
+    let socket = try running.raw()
+    for _ in 0..<60 {
+      var line = Array(seeds[Int(generator.next() % UInt64(seeds.count))].utf8)
+      for _ in 0..<(generator.next() % 6) {
+        let place = Int(generator.next() % UInt64(line.count))
+        switch generator.next() % 3 {
+        case 0: line[place] = UInt8(truncatingIfNeeded: generator.next())
+        case 1: line.insert(UInt8(truncatingIfNeeded: generator.next()), at: place)
+        default: if line.count > 1 { line.remove(at: place) }
+        }
+      }
+      do throws(Errno) { try socket.write(line + [UInt8(ascii: "\n")]) } catch { break }
+    }
+    // The ends of both: whatever it made of that, it serves the next one.
+    _ = try? check { shutdown(socket.raw, CInt(SHUT_WR)) }
+    #expect(try running.status().pid == 42)
+  }
+
+  private struct Noise: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return state
+    }
   }
 
   @Test func thousandsOfRequestsInOneGoAreAllAnswered() throws {

@@ -53,7 +53,8 @@ final class Scoped: Mirror {
   ///   - key: the access's name, which nobody can guess.
   ///   - file: who must stand at the path.
   ///   - until: nil for as long as the share is mounted.
-  func start(_ key: FileName, at path: SharePath, _ file: FileID, isReadOnly: Bool, until: Clock.Instant?) throws(Errno) {
+  func start(_ key: FileName, at path: SharePath, _ file: FileID, isReadOnly: Bool, until: Clock.Instant?) throws(Errno)
+  {
     let files = try files()
     var held: Node
     if let parent = path.parent, let name = path.name {

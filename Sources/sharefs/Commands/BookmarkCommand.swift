@@ -152,7 +152,8 @@ enum BookmarkCommand {
     case "create": lines.append(answer.token ?? "")
     case "start": lines += [answer.access ?? "", answer.path?.description ?? ""]
     case "list":
-      lines.append("\(answer.id ?? 0)  \(answer.isReadOnly == true ? "read-only" : "writable")  \(answer.path ?? FileName(""))")
+      lines.append(
+        "\(answer.id ?? 0)  \(answer.isReadOnly == true ? "read-only" : "writable")  \(answer.path ?? FileName(""))")
     default: lines.append(answer.path?.description ?? "")
     }
     try Output.write(lines.map { $0 + "\n" }.joined())

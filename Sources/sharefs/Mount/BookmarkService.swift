@@ -42,7 +42,8 @@ struct BookmarkService {
   }
 
   /// Where a token leads now; of a stale one with a fresh token.
-  func resolve(_ token: String, _ user: UInt32) throws(BookmarkFailure) -> (bookmark: Bookmark, answer: BookmarkAnswer) {
+  func resolve(_ token: String, _ user: UInt32) throws(BookmarkFailure) -> (bookmark: Bookmark, answer: BookmarkAnswer)
+  {
     let (bookmark, hash) = try owned(token, user)
     let found = try bookmarks.find(bookmark)
     var answer = BookmarkAnswer(found.bookmark)

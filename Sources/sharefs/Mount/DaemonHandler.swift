@@ -21,7 +21,7 @@ final class DaemonHandler: Handler {
     let summary = state.summary ?? Summary()
     func count(_ verdict: Verdict) -> Int { summary.verdicts[verdict] ?? 0 }
     let reason = passthroughReason
-    return ShareStatus(
+    var status = ShareStatus(
       pid: ProcessTable.own, mountpoint: plan.mountpoint, source: plan.source, state: plan.location.data,
       passthrough: reason == nil, passthroughReason: reason, pending: summary.pending + state.backlog,
       running: state.running,
@@ -30,6 +30,11 @@ final class DaemonHandler: Handler {
         unsupported: count(.unsupported)),
       scan: state.isScanning ? .running : state.isScanComplete ? .done : .failed, workers: state.workers,
       lastErrors: plan.log.complaints, version: version)
+    status.library = .init(
+      available: state.summary != nil, permission: plan.options.isReadOnly ? .readOnly : .readWrite,
+      thumbnails: state.workerFailure == nil)
+    for kind in MediaKind.allCases { status.kinds["\(kind)"] = .init(count: summary.whole[kind] ?? 0) }
+    return status
   }
 
   private var passthroughReason: String? {

@@ -81,7 +81,8 @@ struct MountOptions: Hashable, Sendable {
         throw .usage("\"thumb_size\" is WIDTHxHEIGHT, each 16 to 4096, not \"\(escaped(Array(value.utf8)))\".", .mount)
       }
       thumbSize = size
-    case ("thumbs", nil), ("ready", nil), ("thumb_size", nil): throw .usage("The mount option \"\(parts[0])\" needs a value.", .mount)
+    case ("thumbs", nil), ("ready", nil), ("thumb_size", nil):
+      throw .usage("The mount option \"\(parts[0])\" needs a value.", .mount)
     case ("nopassthrough", nil): passthrough = false
     case ("allow_other", nil): allowOther = true
     case ("ro", nil):
