@@ -73,7 +73,7 @@ struct ImportTests {
       try share.shell("cp '\(clip)' inside.mp4")
       try share.run(
         "sh", "-c",
-        "cd '\(share.base)'; head -c 4000 '\(clip)' > cut.mp4; head -c 5000 /dev/urandom > noise.mp4; echo x > closed.txt; chmod 000 closed.txt; mkdir folder"
+        "cd '\(share.base)'; head -c $(($(stat -c %s '\(clip)') / 2)) '\(clip)' > cut.mp4; head -c 5000 /dev/urandom > noise.mp4; echo x > closed.txt; chmod 000 closed.txt; mkdir folder"
       )
       let base = share.base
       let cases: [([String], Int32, String)] = [

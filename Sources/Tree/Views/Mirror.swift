@@ -107,8 +107,15 @@ extension Mirror {
     }
   }
 
-  /// As the file itself has them, its number too: programs that ask whether two names lead to one file are told the truth.
-  private func shown(_ status: FileStatus) throws(Errno) -> FileStatus { try files().shown(status) }
+  /// As the file itself has them, its number too: programs that ask whether two names lead to one file are told the truth. A folder's number is
+  /// another one, since a folder that stands in itself is an error to all who walk through trees.
+  func shown(_ status: FileStatus) throws(Errno) -> FileStatus {
+    var status = try files().shown(status)
+    if status.kind == .folder { status.inode = Self.folderNumber(status.inode) }
+    return status
+  }
+
+  private static func folderNumber(_ inode: UInt64) -> UInt64 { inode | NodeID.viewBit | 1 << 60 }
 
   func attributes(_ request: consuming Request, of node: NodeID, handle: UInt64?) {
     do throws(Errno) {
@@ -241,7 +248,8 @@ extension Mirror {
     var directory = try Directory(reading: descriptor.raw)
     while let line = try directory.next() {
       if line.name.isDots || !shows(line, in: folder, descriptor.raw, access) { continue }
-      lines.append((line.name, line.inode, line.kind ?? .regular))
+      let kind = line.kind ?? (try? FileStatus.of(line.name, in: descriptor.raw))?.kind ?? .regular
+      lines.append((line.name, kind == .folder ? Self.folderNumber(line.inode) : line.inode, kind))
     }
     return lines
   }

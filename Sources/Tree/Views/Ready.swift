@@ -102,10 +102,10 @@ final class Ready: Mirror {
       let files = try files()
       let (real, status) = try files.hold(in: folder, name)
       defer { files.release(real.id, count: 1) }
-      guard real.kind != .folder else { return answer(request, .folder(real, nil), files.shown(status)) }
+      guard real.kind != .folder else { return answer(request, .folder(real, nil), try shown(status)) }
       guard real.kind == .regular else { throw .noEntry }
       switch wholeness(status.device, status.inode) {
-      case .whole: answer(request, .document(real, nil), files.shown(status))
+      case .whole: answer(request, .document(real, nil), try shown(status))
       case .making where mayWait, .unknown where mayWait: wait(request, for: real, name, status, in: folder)
       case .making, .unknown, .broken: throw .noEntry
       }
@@ -147,7 +147,7 @@ final class Ready: Mirror {
       let (real, status) = try files().hold(in: folder, name)
       defer { try? files().release(real.id, count: 1) }
       guard real.kind == .regular, wholeness(status.device, status.inode) == .whole else { throw .again }
-      answer(request, .document(real, nil), try files().shown(status))
+      answer(request, .document(real, nil), try shown(status))
     } catch {
       request.fail(error)
     }

@@ -117,7 +117,7 @@ final class Scoped: Mirror {
 
   func entries(of content: MirrorContent) -> [(FileName, UInt64, FileKind)] {
     guard case .access(let access) = content, access.isOpen else { return [] }
-    return [(access.name, access.target.key.inode, access.target.kind)]
+    return [(access.name, (try? shown(access.target.status()))?.inode ?? access.target.key.inode, access.target.kind)]
   }
 
   func lookup(_ request: consuming Request, in parent: NodeID, _ name: FileName) {
@@ -137,7 +137,7 @@ final class Scoped: Mirror {
         defer { try? files().release(real.id, count: 1) }
         guard real.kind == .regular || real.kind == .folder else { throw .noEntry }
         let content: MirrorContent = real.kind == .folder ? .folder(real, access) : .document(real, access)
-        answer(request, content, try files().shown(status))
+        answer(request, content, try shown(status))
       case .document, .ghost: throw .notFolder
       }
     } catch {

@@ -32,7 +32,7 @@ struct MountOptions: Hashable, Sendable {
       spelling: "thumbs=listed|hidden|off", summary: "show .thumbs, let it only be opened, or leave it out (listed)"),
     Known(
       spelling: "ready=hidden|listed|off",
-      summary: "let .ready, which shows whole documents only, be opened, show it, or leave it out (hidden)"),
+      summary: "let .ready (whole documents only) be opened, show it, or leave it out"),
     Known(spelling: "thumb_size=WxH", summary: "what a thumbnail must fit into, in pixels, 16 to 4096 (300x169)"),
     Known(spelling: "nopassthrough", summary: "let all reads and writes go through the daemon"),
     Known(spelling: "allow_other", summary: "let other users in, as every mount of root does"),
