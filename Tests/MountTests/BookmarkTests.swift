@@ -70,6 +70,34 @@ struct BookmarkTests {
     }
   }
 
+  /// A folder of many documents gets another name while one is being looked at: same ids, same bookmarks, thumbnails at once, nothing decoded again (immich
+  /// 18933).
+  @Test(arguments: Mode.possible) func aMovedFolderIsTheSameLibrary(mode: Mode) throws {
+    let clip = try Fixtures.clip("red")
+    try onShare(mode) { share in
+      try share.shell("mkdir d other && for i in $(seq 50); do cp \(clip) d/$i.mp4; done; echo side > d/1.xmp")
+      try share.waitUntilIdle()
+      let before = try share.list()
+      #expect(before.count == 51)
+      let tokens = try [1, 25, 50].map { ($0, try create(share, "d/\($0).mp4")) }
+      let log = try EventLog(share)
+      try share.shell("cp \(clip) d/late.mp4 && mv d d2 && mv d2/50.mp4 other/")
+      for (number, token) in tokens {
+        let path = number == 50 ? "other/50.mp4" : "d2/\(number).mp4"
+        #expect(try ask(share, "resolve", token).answer?.path == "\(share.folder)/\(path)")
+        #expect(try share.colour(".thumbs/\(path).png") == "red")
+      }
+      #expect(try share.sharefs(["wait", "\(share.folder)/d2/late.mp4"]) == 0)
+      try share.waitUntilIdle()
+      let after = try share.list()
+      #expect(Set(before.map(\.id)).isSubset(of: Set(after.map(\.id))) && after.count == 52)
+      try eventually("the moves are told") { log.all.filter { $0.event == "renamed" }.count >= 52 }
+      // Only the late one was looked at.
+      #expect(Set(log.all.filter { $0.event == "ready" }.compactMap(\.asset)).count == 1)
+      #expect(try share.output("cat", ["\(share.folder)/d2/1.xmp"]) == "side\n")
+    }
+  }
+
   @Test(arguments: Mode.possible) func eachFailureHasItsCode(mode: Mode) throws {
     let clip = try Fixtures.clip("green")
     try onShare(mode) { share in

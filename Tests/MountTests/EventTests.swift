@@ -49,13 +49,15 @@ struct EventTests {
       let log = try EventLog(share)
       try share.run("cp", clip, "\(share.folder)/a.mp4")
       #expect(try share.sharefs(["wait", "\(share.folder)/a.mp4"]) == 0)
-      try share.shell("mv a.mp4 b.mp4 && mkdir d && mv b.mp4 d/ && mv d e && rm e/b.mp4")
-      try eventually("it is told") { log.count("removed", "e/b.mp4") == 1 }
+      try share.shell(
+        "mv a.mp4 b.mp4 && mkdir d && mv b.mp4 d/ && mv d e && mv e/b.mp4 e/.b.mp4 && mv e/.b.mp4 e/b.mp4 && rm e/b.mp4"
+      )
+      try eventually("it is told") { log.count("removed", "e/b.mp4") == 2 }
       let told = log.all.filter { $0.event != "rescan" }
       #expect(
         told.map { "\($0.event) \($0.path)" } == [
           "started a.mp4", "closed a.mp4", "ready a.mp4", "thumbnail a.mp4", "renamed b.mp4", "renamed d/b.mp4",
-          "renamed e/b.mp4", "removed e/b.mp4",
+          "renamed e/b.mp4", "removed e/b.mp4", "restored e/b.mp4", "removed e/b.mp4",
         ])
       #expect(log.all.map(\.number) == Array(log.all[0].number..<(log.all[0].number + log.all.count)))
       #expect(Set(told.dropFirst().map(\.asset)).count == 1 && told[1].asset != nil)

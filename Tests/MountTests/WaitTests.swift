@@ -57,10 +57,11 @@ struct WaitTests {
       let paths = ["whole.mp4", "note.txt"].map { "\(share.folder)/\($0)" }
       #expect(try share.sharefs(["wait"] + paths) == 0)
       let gone = try share.start(Share.sharefs, ["wait", "\(share.folder)/gone.mp4"])
-      try share.python(
-        """
-        f = os.open("gone.mp4", os.O_CREAT | os.O_WRONLY); os.write(f, b"x"); say("begun"); os.unlink("gone.mp4"); os.close(f)
-        """)
+      // Nobody sees when it begins to wait: it is removed again and again until it has.
+      try eventually("it has seen the removal") {
+        try share.shell("echo x > gone.mp4; rm gone.mp4")
+        return !gone.isRunning
+      }
       #expect(try gone.wait() == 2)
       try share.unmount()
       #expect(try share.sharefs(["wait", "--state", share.state] + paths) == 0)
