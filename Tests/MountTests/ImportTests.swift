@@ -11,8 +11,14 @@ struct ImportTests {
       let domain: String
       let code: Int
       let name: String
-      let failure_reason: String
-      let recovery_suggestion: String
+      let failureReason: String
+      let recoverySuggestion: String
+
+      private enum CodingKeys: String, CodingKey {
+        case domain, code, name
+        case failureReason = "failure_reason"
+        case recoverySuggestion = "recovery_suggestion"
+      }
     }
 
     let file: String
@@ -86,8 +92,8 @@ struct ImportTests {
         let (exit, lines) = try take(share, words)
         #expect(exit == code && lines.first?.error?.name == name, "\(words)")
         let error = try #require(lines.first?.error)
-        #expect(error.domain == "sharefs.import" && error.failure_reason.hasSuffix("."))
-        #expect(error.recovery_suggestion.hasSuffix("."))
+        #expect(error.domain == "sharefs.import" && error.failureReason.hasSuffix("."))
+        #expect(error.recoverySuggestion.hasSuffix("."))
       }
       if mode == .user {
         let (exit, lines) = try take(share, ["\(base)/closed.txt"])

@@ -24,14 +24,19 @@ enum TypesCommand {
     let type: String
     let mime: String
     let extensions: [String]
-    let conforms_to: [String]
+    let conformsTo: [String]
+
+    private enum CodingKeys: String, CodingKey {
+      case kind, type, mime, extensions
+      case conformsTo = "conforms_to"
+    }
 
     init(_ type: MediaType, _ endings: [String]) {
       kind = "\(type.kind)"
       self.type = type.identifier
       mime = type.mime
       extensions = endings
-      conforms_to = Array(TypeTree.ancestors(of: type.identifier, kind: type.kind).dropFirst())
+      conformsTo = Array(TypeTree.ancestors(of: type.identifier, kind: type.kind).dropFirst())
     }
   }
 }
