@@ -12,10 +12,12 @@ final class Parts: Sendable {
   let inbox: Inbox
   let pool: WorkerPool
   let scanner: Scanner
+  /// Nil when nothing changes the source folder but the mount.
+  let watch: SourceWatch?
   let feed: EventFeed
   private let observing = Monitor<(any ProjectionObserver)?>(nil)
 
-  init(_ settings: Settings, _ source: Source, lastEvent: UInt64, _ problems: Problems) {
+  init(_ settings: Settings, _ source: Source, lastEvent: UInt64, _ problems: Problems) throws(Errno) {
     self.settings = settings
     self.source = source
     self.problems = problems
@@ -28,6 +30,9 @@ final class Parts: Sendable {
       inbox.post(.finished(ticket, result, tries: 0))
     }
     scanner = Scanner(settings: settings, source: source, store: store, inbox: inbox, problems: problems)
+    watch =
+      settings.watchesSource
+      ? try SourceWatch(source: source, inbox: inbox, scanner: scanner, problems: problems) : nil
   }
 
   var observer: (any ProjectionObserver)? { observing.withLock { $0 } }

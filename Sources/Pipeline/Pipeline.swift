@@ -11,7 +11,15 @@ public final class Pipeline: Settled, Projection {
   private struct State {
     /// Until the writer thread has taken it.
     var catalog: Catalog?
-    var threads: (writer: Thread, scanner: Thread, answerer: Thread, workers: [Thread])?
+    var threads: Threads?
+  }
+
+  private struct Threads {
+    let writer: Thread
+    let scanner: Thread
+    let answerer: Thread
+    let workers: [Thread]
+    let watch: Thread?
   }
 
   private let parts: Parts
@@ -21,21 +29,21 @@ public final class Pipeline: Settled, Projection {
   /// - Throws: what forbids to begin, such as a catalog written by a newer sharefs. A damaged catalog is no such thing: it is kept
   ///   aside, reported, and built anew by the scan.
   public init(settings: Settings, reporter: any Reporter) throws(PipelineError) {
-    let source: Source
-    do throws(Errno) {
-      source = try Source(settings.source)
-    } catch {
-      throw PipelineError("The source folder cannot be opened: \(error).")
-    }
     let problems = Problems(reporter)
+    let lastEvent: UInt64
     do throws(CatalogError) {
       let catalog = try Catalog(folder: settings.catalogFolder) { kept in
         problems.report(.error, "The catalog is damaged. It is kept as \(kept); a new one is being built.")
       }
-      parts = Parts(settings, source, lastEvent: try catalog.lastEvent(), problems)
+      lastEvent = try catalog.lastEvent()
       state = Guarded(State(catalog: catalog))
     } catch {
       throw PipelineError(error.what)
+    }
+    do throws(Errno) {
+      parts = try Parts(settings, try Source(settings.source), lastEvent: lastEvent, problems)
+    } catch {
+      throw PipelineError("The source folder cannot be opened: \(error).")
     }
   }
 
@@ -58,8 +66,11 @@ public final class Pipeline: Settled, Projection {
       Writer(parts, catalog).run()
     }
     let answerer = Thread("sharefs-answer") { parts.index.answer() }
-    state.withLock { $0.threads = (writer, scanner, answerer, workers) }
-    parts.scanner.request()
+    let watch = parts.watch.map { watch in Thread("sharefs-watch") { watch.run() } }
+    state.withLock {
+      $0.threads = Threads(writer: writer, scanner: scanner, answerer: answerer, workers: workers, watch: watch)
+    }
+    if watch == nil { parts.scanner.request() }
   }
 
   /// Ends all threads and workers within a second or two. What is pending stays so for the next start; who waits is answered.
@@ -75,11 +86,13 @@ public final class Pipeline: Settled, Projection {
       parts.index.answer()
       return
     }
+    parts.watch?.stop()
     parts.scanner.stop()
     parts.pool.stop()
     // First those that hand something to the writer, so that it hears of every job that was broken off.
     for thread in threads.workers { thread.join() }
     parts.inbox.stop()
+    threads.watch?.join()
     threads.scanner.join()
     threads.writer.join()
     parts.index.stop()

@@ -22,6 +22,9 @@ public struct Settings: Sendable {
   /// Whether somebody is writing the file now: asked before a document found by a scan is taken for finished. Never blocks.
   public var isBeingWritten: @Sendable (FileID) -> Bool
 
+  /// Whether others may change the source folder without us, so that it has to be watched.
+  public var watchesSource = false
+
   public init(
     catalogFolder: FileName, cacheFolder: FileName, worker: FileName, workers: Int, name: String = "share",
     box: Box = .standard,

@@ -16,6 +16,8 @@ final class Writer {
   private var delayed: [(time: Clock.Instant, message: Message)] = []
   /// What is done once the transaction is committed, in this order.
   private var steps: [() -> Void] = []
+  /// Assets whose last name may have gone; see `Message.vanished`.
+  var unplaced: Set<Int64> = []
   private var nextJob: UInt64 = 1
   var isStopping = false
 
@@ -110,7 +112,6 @@ final class Writer {
         try self.catalog.set(Catalog.shareName, self.parts.settings.name)
       }
       try self.catalog.requeueUnreadable()
-      for id in try self.catalog.pending() { self.after { self.scheduler.add(id) } }
     }
     do throws(CatalogError) {
       if let reader = try CatalogReader(folder: parts.settings.catalogFolder) {
@@ -195,6 +196,7 @@ final class Writer {
   /// Hands out as many jobs as there is room for.
   func dispatch() {
     while !parts.pool.isStopping {
+      if scheduler.needsMore { readQueue() }
       var picked: [Int64] = []
       let now = Clock.now()
       while let id = scheduler.next(now: now) { picked.append(id) }
@@ -220,6 +222,15 @@ final class Writer {
         return
       }
       parts.pool.add(tickets)
+    }
+  }
+
+  private func readQueue() {
+    do throws(CatalogError) {
+      scheduler.take(try catalog.pending(after: scheduler.last, limit: Scheduler.portion))
+    } catch {
+      // What stands in the queue is handed out meanwhile; then it is read again.
+      parts.problems.report(.warning, "The queue cannot be read from the catalog. \(error)")
     }
   }
 

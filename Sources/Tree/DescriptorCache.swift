@@ -20,10 +20,10 @@ final class DescriptorCache: Sendable {
   /// Gives a node its descriptor.
   /// - Returns: the one that it had got meanwhile, if any.
   func keep(_ fresh: SharedDescriptor, of node: Node) -> SharedDescriptor {
-    let (descriptor, isNew) = node.withState { state in
-      if let descriptor = state.descriptor { return (descriptor, false) }
-      state.descriptor = fresh
-      return (fresh, !state.isCached)
+    let (descriptor, isNew) = node.withUse { use in
+      if let descriptor = use.descriptor { return (descriptor, false) }
+      use.descriptor = fresh
+      return (fresh, !use.isCached)
     }
     if isNew { insert(node) }
     return descriptor
@@ -34,17 +34,17 @@ final class DescriptorCache: Sendable {
     let victim: Node? = state.withLock { state in
       // The cache's lock comes before a node's; at most so many are passed over.
       for _ in 0..<16 {
-        guard let old = state.ring[state.hand], old.withState({ $0.deservesMore() }) else { break }
+        guard let old = state.ring[state.hand], old.withUse({ $0.deservesMore() }) else { break }
         state.hand = (state.hand + 1) % state.ring.count
       }
       let old = state.ring[state.hand]
       state.ring[state.hand] = node
       state.hand = (state.hand + 1) % state.ring.count
-      node.withState { $0.isCached = true }
+      node.withUse { $0.isCached = true }
       return old
     }
     // Closed here, outside of the locks.
-    if let victim, victim !== node { _ = victim.withState { $0.leavesCache() } }
+    if let victim, victim !== node { _ = victim.withUse { $0.leavesCache() } }
   }
 
   /// Lets all go that nobody uses now: this process may open no more.
@@ -55,18 +55,18 @@ final class DescriptorCache: Sendable {
       return state.ring
     }
     var wereAny = false
-    for node in all { if node?.withState({ $0.leavesCache() }) != nil { wereAny = true } }
+    for node in all { if node?.withUse({ $0.leavesCache() }) != nil { wereAny = true } }
     return wereAny
   }
 }
 
-extension Node.State {
-  fileprivate mutating func deservesMore() -> Bool {
+extension Node.Use {
+  fileprivate func deservesMore() -> Bool {
     defer { wasUsed = false }
     return descriptor != nil && (wasUsed || pins > 0)
   }
 
-  fileprivate mutating func leavesCache() -> SharedDescriptor? {
+  fileprivate func leavesCache() -> SharedDescriptor? {
     isCached = false
     return pins == 0 ? descriptor.take() : nil
   }

@@ -17,33 +17,31 @@ final class Node: @unchecked Sendable {
   let id: NodeID
   let key: NodeKey
   private let birth: FileTime
+  private let cache: DescriptorCache
+  private var state: State
+  /// How often the kernel and we hold it; the table's own.
+  var count: UInt32 = 1
   let kind: FileKind
   private let isOnRootDevice: Bool
-  private let cache: DescriptorCache
-  /// How often the kernel and we hold it; the table's own.
-  var count: UInt64 = 1
-  private var state: State
 
   struct State {
     var parent: Node?
     var name: FileName
-    /// O_PATH: it pins the inode and costs no open file on the disk. Held while somebody needs it, and for a while after.
-    var descriptor: SharedDescriptor?
-    /// What is going on with a document that is open; nil at rest.
-    var activity: Activity?
-    /// How many need the descriptor to stay.
-    var pins: Int32 = 0
-    /// Whether the cache counts its descriptor, and whether that was used since the cache last came by.
-    var isCached = false
-    var wasUsed = false
+    fileprivate(set) var use: Use?
     var isGone = false
   }
 
-  /// Of a document that is open, or whose writable mapping lives on.
-  final class Activity {
+  /// What a node has only while it is used, and for a while after.
+  final class Use {
+    /// O_PATH: it pins the inode and costs no open file on the disk.
+    var descriptor: SharedDescriptor?
+    /// How many need the descriptor to stay.
+    var pins = 0
+    /// Whether the cache counts the descriptor, and whether that was used since the cache last came by.
+    var isCached = false
+    var wasUsed = true
     var stream = StreamState()
     var backing = BackingState()
-    var isOver: Bool { stream.isAtRest && backing.opens == 0 }
   }
 
   /// - Parameters:
@@ -86,7 +84,7 @@ final class Node: @unchecked Sendable {
 extension Node {
   /// The name by which it was last looked up, and the folder; a file with several hard links has several.
   func moved(to parent: Node, _ name: FileName) {
-    let old: (Node?, FileName)? = withState { state in
+    let old: (parent: Node?, name: FileName)? = withState { state in
       if state.parent === parent && state.name == name && !state.isGone { return nil }
       defer {
         state.parent = parent
@@ -95,14 +93,18 @@ extension Node {
       }
       return (state.parent, state.name)
     }
-    // The last reference to a forgotten parent may go here, outside of the lock.
-    _ = old
+    // From now on it can be reached by name. (And the last reference to a forgotten parent may go here, outside of the lock.)
+    if let old, old.parent == nil { unpin() }
   }
 
   /// Its last name was removed; it lives on while it is open. The caller has it pinned, and it stays so.
-  func lostLastName() { withState { $0.isGone = true } }
+  func lostLastName() {
+    withUse { $0.pins += 1 }
+    withState { $0.isGone = true }
+  }
 
-  var isGone: Bool { withState { $0.isGone } }
+  /// Whether no name leads to it: closing it for the last time frees its blocks.
+  var isNameless: Bool { withState { $0.isGone || $0.parent == nil } }
 
   /// Where it stands in the share; nil when it, or a folder above, was removed.
   var path: SharePath? {
@@ -151,8 +153,8 @@ extension Node {
   ) throws(Errno) -> Result {
     for _ in 0..<Node.patience {
       let (descriptor, parent, name) = withState { state in
-        state.wasUsed = true
-        return (state.descriptor, state.parent, state.name)
+        state.use?.wasUsed = true
+        return (state.use?.descriptor, state.parent, state.name)
       }
       if let descriptor { return try held(descriptor) }
       guard let parent else { throw .stale }
@@ -167,7 +169,7 @@ extension Node {
         }
       }
       // Who renames pins first: then there is a descriptor now, or another place.
-      let isWhereItWas = withState { $0.descriptor == nil && $0.parent === parent && $0.name == name }
+      let isWhereItWas = withState { $0.use?.descriptor == nil && $0.parent === parent && $0.name == name }
       if isWhereItWas { throw .stale }
     }
     throw .stale
@@ -177,18 +179,19 @@ extension Node {
   @discardableResult
   func pin() throws(Errno) -> SharedDescriptor {
     let fresh = try open()
-    return withState { state in
-      state.pins += 1
-      if let descriptor = state.descriptor { return descriptor }
-      state.descriptor = fresh
+    return withUse { use in
+      use.pins += 1
+      if let descriptor = use.descriptor { return descriptor }
+      use.descriptor = fresh
       return fresh
     }
   }
 
   func unpin() {
-    let isLeft = withState { state in
-      state.pins -= 1
-      return state.pins == 0 && !state.isCached && !state.isGone
+    let isNameless = isNameless
+    let isLeft = withUse { use in
+      use.pins -= 1
+      return use.pins == 0 && !use.isCached && !isNameless
     }
     if isLeft { cache.insert(self) }
   }
@@ -196,36 +199,40 @@ extension Node {
   /// Takes a descriptor of the inode for its own, one for ever for a node without a name.
   func adopt(_ descriptor: consuming Descriptor) {
     let fresh = SharedDescriptor(descriptor)
-    let isNameless = withState { state in
-      guard state.parent == nil, state.descriptor == nil else { return false }
-      state.descriptor = fresh
-      state.pins += 1
+    let hasNoName = withState { $0.parent == nil }
+    let isKept = withUse { use in
+      guard hasNoName, use.descriptor == nil else { return false }
+      use.descriptor = fresh
+      use.pins += 1
       return true
     }
-    if !isNameless { _ = cache.keep(fresh, of: self) }
+    if !isKept { _ = cache.keep(fresh, of: self) }
   }
 
   /// The kernel has forgotten it.
   /// - Returns: what it was held by, to be dropped outside of all locks.
-  func takeDescriptor() -> SharedDescriptor? { withState { $0.descriptor.take() } }
+  func takeDescriptor() -> SharedDescriptor? { withUse { $0.descriptor.take() } }
 }
 
 // What is going on with it.
 extension Node {
   /// What is known of its write stream. No system call and no call out belongs into `body`.
-  func withStream<Result>(_ body: (inout StreamState) -> Result) -> Result { withActivity(\.stream, body) }
+  func withStream<Result>(_ body: (inout StreamState) -> Result) -> Result { withUse { body(&$0.stream) } }
 
   /// How its open handles reach its data.
-  func withBacking<Result>(_ body: (inout BackingState) -> Result) -> Result { withActivity(\.backing, body) }
+  func withBacking<Result>(_ body: (inout BackingState) -> Result) -> Result { withUse { body(&$0.backing) } }
 
-  private func withActivity<Part, Result>(
-    _ part: ReferenceWritableKeyPath<Activity, Part>, _ body: (inout Part) -> Result
-  ) -> Result {
+  /// Makes what is not there, and lets it go when there is nothing in it.
+  func withUse<Result>(_ body: (Use) -> Result) -> Result {
     withState { state in
-      let activity = state.activity ?? Activity()
-      let result = body(&activity[keyPath: part])
-      state.activity = activity.isOver ? nil : activity
+      let use = state.use ?? Use()
+      let result = body(use)
+      state.use = use.isEmpty ? nil : use
       return result
     }
   }
+}
+
+extension Node.Use {
+  fileprivate var isEmpty: Bool { descriptor == nil && pins == 0 && !isCached && stream.isAtRest && backing.opens == 0 }
 }

@@ -107,7 +107,7 @@ final class NodeTable: Sendable {
     if id == .root { return nil }
     return shard(of: id).state.withLock { shard in
       guard let node = shard.nodes.find(id) else { return nil }
-      node.count -= min(count, node.count)
+      node.count -= UInt32(clamping: min(count, UInt64(node.count)))
       if node.count > 0 { return nil }
       shard.nodes.remove(node)
       shard.inodes.remove(node)

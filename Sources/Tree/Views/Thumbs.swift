@@ -139,6 +139,9 @@ enum Note: UInt64, Sendable, CaseIterable {
     }
   }
 
+  /// Beyond all real ones.
+  var inode: UInt64 { NodeID.viewBit | 1 << 62 | rawValue }
+
   var bytes: [UInt8] {
     switch self {
     case .cacheTag:

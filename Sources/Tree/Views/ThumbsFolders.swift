@@ -5,12 +5,10 @@ import Posix
 
 /// An open folder of the view: what it held when the listing began.
 private final class OpenMirror: KernelHandle, Sendable {
-  enum Line: Sendable {
-    case dots(FileName, UInt64)
-    case folder(FileName, UInt64)
-    /// The picture's name, the document's, and its inode.
-    case picture(FileName, document: FileName, UInt64)
-    case note(Note)
+  struct Line: Sendable {
+    let name: FileName
+    let inode: UInt64
+    let kind: FileKind
   }
 
   let lines = Guarded<[Line]?>(nil)
@@ -69,7 +67,12 @@ extension Thumbs {
       }
       var listing = Listing(size: size)
       for (index, line) in (lines ?? []).enumerated().dropFirst(Int(clamping: offset)) {
-        guard try add(line, of: folder, next: Int64(index) + 1, to: &listing, request, withAttributes) else { break }
+        // Names alone: the kernel asks for each anew when it wants to know more, since none keeps its meaning for long.
+        guard
+          request.add(
+            line.name, inode: line.inode, kind: line.kind, next: Int64(index) + 1, to: &listing,
+            withAttributes: withAttributes)
+        else { break }
       }
       request.listing(listing)
     } catch {
@@ -92,59 +95,30 @@ extension Thumbs {
     }
     let names = Set(folders.map { $0.0 })
     let own = try folder.status().inode | NodeID.viewBit
-    var lines: [OpenMirror.Line] = [.dots(FileName("."), own), .dots(FileName(".."), own)]
-    if folder.id == .root { lines += Note.allCases.map { .note($0) } }
+    var lines: [OpenMirror.Line] = []
+    func add(_ name: FileName, _ inode: UInt64, _ kind: FileKind) {
+      if hidden.hides(HiddenNames.Key(folder: folder.key, name: name)) { return }
+      lines.append(OpenMirror.Line(name: name, inode: inode, kind: kind))
+    }
+    add(FileName("."), own, .folder)
+    add(FileName(".."), own, .folder)
+    if folder.id == .root { for note in Note.allCases { add(note.name, note.inode, .regular) } }
     for (name, inode) in folders {
       var search = MediaSearch(self)
-      guard search.holdsMedia(name, in: held.raw) else { continue }
-      lines.append(.folder(name, inode | NodeID.viewBit))
+      if search.holdsMedia(name, in: held.raw) { add(name, inode | NodeID.viewBit, .folder) }
     }
     for (document, inode) in documents where isPictured(inode, volume: folder.file.volume) {
       let usual = ThumbName.usual(for: document)
       let name = usual.map { names.contains($0) } ?? true ? ThumbName.short(for: document) : usual!
-      lines.append(.picture(name, document: document, inode))
+      add(name, inode | NodeID.viewBit, .regular)
     }
-    return lines.filter { line in
-      switch line {
-      case .folder(let name, _), .picture(let name, _, _): !hidden.hides(.init(folder: folder.key, name: name))
-      case .note(let note): !hidden.hides(.init(folder: folder.key, name: note.name))
-      case .dots: true
-      }
-    }
+    return lines
   }
 
   fileprivate func isPictured(_ inode: UInt64, volume: UInt64) -> Bool {
     switch projection.picture(volume: volume, inode: inode) {
     case .ready, .making(previous: .some): true
     case .unknown, .making(previous: nil): false
-    }
-  }
-
-  private func add(
-    _ line: OpenMirror.Line, of folder: Node, next: Int64, to listing: inout Listing, _ request: borrowing Request,
-    _ withAttributes: Bool
-  ) throws(Errno) -> Bool {
-    func nameOnly(_ name: FileName, _ inode: UInt64, _ kind: FileKind) -> Bool {
-      request.add(name, inode: inode, kind: kind, next: next, to: &listing, withAttributes: withAttributes)
-    }
-    switch line {
-    case .dots(let name, let inode): return nameOnly(name, inode, .folder)
-    case .folder(let name, let inode): return nameOnly(name, inode, .folder)
-    case .note(let note): return nameOnly(note.name, NodeID.viewBit | 1 << 62 | note.rawValue, .regular)
-    case .picture(let name, let document, let inode):
-      // Attributes only of a picture that is there: for the others the kernel asks when it wants to know.
-      guard withAttributes, let status = try documentStatus(document, in: folder), status.inode == inode,
-        case .ready(let picture) = projection.picture(volume: volume(of: status), inode: inode)
-      else { return nameOnly(name, inode | NodeID.viewBit, .regular) }
-      let node = holdPicture(picture, of: document, status, in: folder)
-      let entry = Entry(
-        node: node.id, status: pictured(status, picture), nameLifetime: 0,
-        attributesLifetime: Thumbs.attributesLifetime)
-      guard request.add(name, entry, next: next, to: &listing) else {
-        forget(node.id, count: 1)
-        return false
-      }
-      return true
     }
   }
 

@@ -172,7 +172,7 @@ extension Thumbs {
     var status = ghostStatus()
     status.size = Int64(note.bytes.count)
     status.blocks = (status.size + 4095) / 4096 * 8
-    status.inode = NodeID.viewBit | 1 << 62 | note.rawValue
+    status.inode = note.inode
     return status
   }
 

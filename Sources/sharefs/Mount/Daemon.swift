@@ -63,10 +63,11 @@ final class Daemon: Sendable {
     Signals.interrupt(SIGUSR2)
     let location = plan.location
     let late = LateTree()
-    let settings = Settings(
+    var settings = Settings(
       catalogFolder: location.data, cacheFolder: location.cache, worker: plan.worker, workers: System.processors,
       name: location.name, box: plan.options.thumbSize, source: plan.sourceFolder.raw,
       isBeingWritten: { late.isBeingWritten($0) })
+    settings.watchesSource = !plan.isInPlace
     do throws(PipelineError) {
       pipeline = try Pipeline(settings: settings, reporter: plan.log)
     } catch {

@@ -18,7 +18,7 @@ extension DaemonHandler {
       first.cancel()
       return log.report(.error, "An answer could not be written as JSON: \(error).")
     }
-    _ = Posix.Thread("sharefs-watch") { [self] in
+    _ = Posix.Thread("sharefs-events") { [self] in
       var position = since ?? first.first - 1
       var live = first
       while !subscriber.isGone {
