@@ -76,6 +76,9 @@ enum Kernel {
   /// FUSE_DIRECT_IO_ALLOW_MMAP, bit 36 of the flags: what is opened for direct I/O can be mapped all the same.
   static let directIOMapped2: UInt32 = 1 << 4
 
+  /// FUSE_NO_EXPORT_SUPPORT, bit 38: a file handle cannot be told, rather than be told and found stale once the kernel has forgotten its inode.
+  static let noExportSupport2: UInt32 = 1 << 6
+
   /// `FATTR_SIZE` in `struct fuse_setattr_in`'s first field.
   static let setSize: UInt32 = 1 << 3
 

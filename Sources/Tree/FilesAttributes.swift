@@ -22,7 +22,7 @@ extension Files {
           try apply(change, to: node)
         }
       }
-      request.attributes(shown(try node.status()), lifetime: lifetime ?? settings.lifetime)
+      request.attributes(shown(try node.status()), lifetime: lifetime ?? self.lifetime(of: node))
     } catch {
       request.fail(error)
     }

@@ -1,4 +1,4 @@
-public import CLinux
+import CLinux
 public import Contracts
 public import Fuse
 public import Posix
