@@ -1,4 +1,4 @@
-import CLinux
+public import CLinux
 public import Contracts
 public import Fuse
 public import Posix
