@@ -28,6 +28,9 @@ public enum MediaTypes {
     return String(decoding: ending, as: UTF8.self).lowercased()
   }
 
+  /// All that some extension names, each once for every extension.
+  public static var all: some Collection<MediaType> { table.values }
+
   private static let table: [String: MediaType] = {
     var table: [String: MediaType] = [:]
     for (kind, lines) in [

@@ -30,7 +30,7 @@ enum Verb: String, CaseIterable, Sendable {
   var synopsis: [String] {
     switch self {
     case .mount: ["mount [options] DIR", "mount [options] SOURCE MOUNTPOINT"]
-    case .umount: ["umount [--lazy] MOUNTPOINT"]
+    case .umount: ["umount [--lazy | --wait] MOUNTPOINT"]
     case .status: ["status [--json] [MOUNTPOINT]"]
     case .list: ["list [--json] [--type TYPES] [--state DIR] [PATH]"]
     case .info: ["info [--json] [--state DIR] PATH|ASSET"]
@@ -61,7 +61,10 @@ enum Verb: String, CaseIterable, Sendable {
         Option(long: "sloppy", summary: ""),
       ]
     case .umount:
-      [Option(long: "lazy", short: "l", summary: "take it out of the tree now; it ends with its last open file")]
+      [
+        Option(long: "lazy", short: "l", summary: "take it out of the tree now; it ends with its last open file"),
+        Option(long: "wait", short: "w", summary: "while it is in use, wait until it is not"),
+      ]
     case .status: [Self.json]
     case .list:
       [
@@ -97,8 +100,8 @@ enum Verb: String, CaseIterable, Sendable {
       """
     case .umount:
       """
-      Returns when the daemon has ended. Pictures not yet made are made after the next mount. When files are in use, it
-      says by whom. A dead mount is cleaned up.
+      Returns when the daemon has ended. Pictures not yet made are made after the next mount; it says how many. When files
+      are in use, it says by whom. A dead mount is cleaned up.
       """
     case .status:
       """

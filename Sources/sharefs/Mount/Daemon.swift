@@ -23,8 +23,9 @@ func runShare(_ plan: MountPlan, ready: consuming ReadyPipe) -> ExitCode {
     ready.fail(error)
     return error.code
   }
-  ready.succeed()
-  plan.log.report(.info, "\(plan.source) is mounted at \(plan.mountpoint).")
+  let sentence = plan.isInPlace ? "\(plan.source) is mounted." : "\(plan.source) is mounted at \(plan.mountpoint)."
+  ready.succeed(sentence)
+  plan.log.report(.info, sentence)
   daemon.serve()
   plan.log.report(.info, "\(plan.mountpoint) is unmounted.")
   return .done
@@ -149,6 +150,7 @@ final class Daemon: Sendable {
   /// Takes the mount away: at once when nobody uses it, else out of the tree now, and whoever still has files open is let go after
   /// a moment.
   private func unmount() {
+    Systemd.notify("STOPPING=1\nSTATUS=Unmounting.")
     guard let table = try? MountTable.now(), let mount = table.top(at: plan.mountpoint) else { return session.stop() }
     do throws(Errno) {
       do throws(Errno) {
