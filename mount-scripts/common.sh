@@ -11,7 +11,7 @@ packages=(
 # shellcheck disable=SC2034
 test_packages=(
   ffmpeg rsync attr acl sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux procps file
-  man-db systemd dpkg-dev binutils zsh fish
+  chromium man-db systemd dpkg-dev binutils zsh fish
 )
 
 swift_least=6.2

@@ -12,9 +12,10 @@ public final class ShareTree: Sendable {
   /// - Parameters:
   ///   - source: an O_PATH descriptor of the backing folder, opened before it was covered by the mount.
   ///   - passthrough: whether passthrough will be asked for.
+  ///   - pages: makes the page in each folder of the thumbnails; nil for none.
   public init(
     source: consuming Descriptor, settings: TreeSettings, passthrough: Bool, settled: any Settled,
-    projection: any Projection
+    projection: any Projection, pages: (any Pages)? = nil
   ) throws(Errno) {
     let status = try source.status()
     let raw = source.raw
@@ -29,7 +30,7 @@ public final class ShareTree: Sendable {
       ? nil
       : Thumbs(
         table: table, streams: streams, settled: settled, projection: projection, settings: settings,
-        name: ShareTree.freeName(in: raw))
+        name: ShareTree.freeName(in: raw), pages: pages)
     files = Files(
       root: root, table: table, settled: settled, streams: streams, settings: settings,
       views: thumbs.map { [$0.name: $0] } ?? [:])

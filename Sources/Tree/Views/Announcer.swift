@@ -105,6 +105,7 @@ final class Announcer: Sendable {
 
 extension Thumbs: ProjectionObserver {
   func pictureChanged(of document: Document, old: Picture?, new: Picture?) {
+    shelf?.noteChange()
     guard let name = document.path.name, let parent = document.path.parent,
       !TemporaryNames.contains(document.path), let folder = real(parent)
     else { return }

@@ -17,6 +17,8 @@ final class Thumbs: View {
   let hidden = HiddenNames()
   let waits = FolderWaits()
   let announcer: Announcer
+  /// nil where no pages are shown.
+  let shelf: PageShelf?
   /// Joined after both are made: the files list this view's name, this view releases real folders.
   let files = Guarded<Files?>(nil)
   private let nodes = Guarded(State())
@@ -34,7 +36,7 @@ final class Thumbs: View {
 
   init(
     table: NodeTable, streams: WriteStreams, settled: any Settled, projection: any Projection,
-    settings: TreeSettings, name: FileName
+    settings: TreeSettings, name: FileName, pages: (any Pages)?
   ) {
     self.table = table
     self.streams = streams
@@ -42,12 +44,19 @@ final class Thumbs: View {
     self.projection = projection
     self.settings = settings
     self.name = name
+    shelf = pages.map { PageShelf($0) }
     announcer = Announcer(mountpoint: settings.mountpoint, view: name, waits: waits)
   }
 
-  func start() { announcer.start() }
+  func start() {
+    announcer.start()
+    shelf?.start()
+  }
 
-  func stop() { announcer.stop() }
+  func stop() {
+    announcer.stop()
+    shelf?.stop()
+  }
 
   var root: Node { table.root }
 
@@ -160,6 +169,8 @@ enum ThumbKey: Hashable, Sendable {
   case folder(NodeID)
   case picture(folder: NodeID, document: FileName, inode: UInt64, Picture)
   case note(Note)
+  /// A page of another content is another node, for the same reason.
+  case page(folder: NodeID, hash: UInt64, modified: FileTime)
   case ghost
 }
 
@@ -195,6 +206,7 @@ final class ThumbNode: Sendable {
     /// - volume, inode: of the document whose picture it is.
     case picture(folder: Node, document: FileName, volume: UInt64, inode: UInt64, Picture)
     case note(Note)
+    case page(folder: Node, PageShelf.Page)
     /// What the announcer takes away: nobody else ever sees it.
     case ghost
   }

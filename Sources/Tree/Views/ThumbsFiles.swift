@@ -23,6 +23,7 @@ extension Thumbs {
       case .folder: throw .isFolder
       case .ghost: throw .stale
       case .note(let note): opened(request, .fixed(note.bytes))
+      case .page(_, let page): opened(request, .fixed(page.bytes))
       case .picture(let folder, let document, _, _, let picture):
         if let stored = try stored(picture) {
           opened(request, .stored(stored))
@@ -119,7 +120,7 @@ extension Thumbs {
       case .folder(let status):
         guard isFolder else { throw .isFolder }
         if let real = table.find(NodeKey(device: status.device, inode: status.inode)) { renumber(.folder(real.id)) }
-      case .document, .note:
+      case .document, .note, .page:
         guard !isFolder else { throw .notFolder }
       }
       hidden.hide(HiddenNames.Key(folder: folder.key, name: name))

@@ -4,13 +4,14 @@ import Fuse
 import Posix
 
 /// An open folder of the view: what it held when the listing began.
-private final class OpenMirror: KernelHandle, Sendable {
+final class OpenMirror: KernelHandle, Sendable {
   enum Line: Sendable {
     case dots(FileName, UInt64)
     case folder(FileName, UInt64)
     /// The picture's name, the document's, and its inode.
     case picture(FileName, document: FileName, UInt64)
     case note(Note)
+    case page
   }
 
   let lines = Guarded<[Line]?>(nil)
@@ -19,7 +20,7 @@ private final class OpenMirror: KernelHandle, Sendable {
 extension Thumbs {
   /// How long a listing waits for pictures in the making, so that who lists right after a copy sees them. Short: a large
   /// copy shows what it has.
-  private static let listingPatience = Clock.seconds(1)
+  static let listingPatience = Clock.seconds(1)
   private static let mostWaitedFor = 256
 
   func openFolder(_ request: consuming Request, _ node: NodeID, flags: CInt) {
@@ -40,7 +41,7 @@ extension Thumbs {
 
   /// Documents whose first picture is being made and without which the listing would lack a line: those of the folder, and those of folders in
   /// it that have no picture yet.
-  private func inTheMaking(in folder: Node) throws(Errno) -> [FileID] {
+  func inTheMaking(in folder: Node) throws(Errno) -> [FileID] {
     var search = MediaSearch(self)
     let volume = folder.file.volume
     var directory = try Directory(reading: folder.descriptor.raw)
@@ -76,7 +77,7 @@ extension Thumbs {
     }
   }
 
-  private func read(_ folder: Node) throws(Errno) -> [OpenMirror.Line] {
+  func read(_ folder: Node) throws(Errno) -> [OpenMirror.Line] {
     var folders: [(FileName, UInt64)] = []
     var documents: [(FileName, UInt64)] = []
     var directory = try Directory(reading: folder.descriptor.raw)
@@ -92,6 +93,7 @@ extension Thumbs {
     let own = try folder.status().inode | NodeID.viewBit
     var lines: [OpenMirror.Line] = [.dots(FileName("."), own), .dots(FileName(".."), own)]
     if folder.id == .root { lines += Note.allCases.map { .note($0) } }
+    if shelf != nil, !names.contains(Thumbs.pageName) { lines.append(.page) }
     for (name, inode) in folders {
       var search = MediaSearch(self)
       guard search.holdsMedia(name, in: folder.descriptor.raw) else { continue }
@@ -106,6 +108,7 @@ extension Thumbs {
       switch line {
       case .folder(let name, _), .picture(let name, _, _): !hidden.hides(.init(folder: folder.key, name: name))
       case .note(let note): !hidden.hides(.init(folder: folder.key, name: note.name))
+      case .page: !hidden.hides(.init(folder: folder.key, name: Thumbs.pageName))
       case .dots: true
       }
     }
@@ -129,6 +132,7 @@ extension Thumbs {
     case .dots(let name, let inode): return nameOnly(name, inode, .folder)
     case .folder(let name, let inode): return nameOnly(name, inode, .folder)
     case .note(let note): return nameOnly(note.name, NodeID.viewBit | 1 << 62 | note.rawValue, .regular)
+    case .page: return nameOnly(Thumbs.pageName, pageInode(of: try folder.status()), .regular)
     case .picture(let name, let document, let inode):
       // Attributes only of a picture that is there: for the others the kernel asks when it wants to know.
       guard withAttributes, let status = try documentStatus(document, in: folder), status.inode == inode,

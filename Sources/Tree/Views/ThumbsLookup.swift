@@ -25,6 +25,8 @@ extension Thumbs {
         request.absent(lifetime: 0)
       case .note(let note):
         answer(request, hold(.note(note), .note(note)), status(of: note))
+      case .page:
+        lookupPage(request, in: folder)
       case .folder:
         let (node, status) = try mirror(name, in: folder)
         answer(request, node, status)
@@ -36,7 +38,7 @@ extension Thumbs {
     }
   }
 
-  private func answer(_ request: consuming Request, _ node: ThumbNode, _ status: FileStatus) {
+  func answer(_ request: consuming Request, _ node: ThumbNode, _ status: FileStatus) {
     let entry = Entry(
       node: node.id, status: status, nameLifetime: 0, attributesLifetime: Thumbs.attributesLifetime)
     if !request.entry(entry) { forget(node.id, count: 1) }
@@ -159,6 +161,7 @@ extension Thumbs {
     switch node.what {
     case .folder(let folder): return mirrored(try folder.status())
     case .note(let note): return status(of: note)
+    case .page(let folder, let page): return status(of: page, in: try folder.status())
     case .ghost: return ghostStatus()
     case .picture(let folder, let document, let volume, let inode, let picture):
       guard let status = try documentStatus(document, in: folder), status.inode == inode,

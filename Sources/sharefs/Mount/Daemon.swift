@@ -1,6 +1,7 @@
 import Contracts
 import Control
 import Fuse
+import Gallery
 import Glibc
 import Pipeline
 import Posix
@@ -79,7 +80,8 @@ final class Daemon: Sendable {
         source: try plan.sourceFolder.descriptor.duplicate(),
         settings: TreeSettings(
           isExclusive: plan.isInPlace, thumbs: plan.options.thumbs.setting, mountpoint: plan.mountpoint),
-        passthrough: passthrough, settled: pipeline, projection: pipeline)
+        passthrough: passthrough, settled: pipeline, projection: pipeline,
+        pages: Gallery(catalog: location.data, share: plan.source.lastComponent, reporter: plan.log))
     }
     late.tree.withLock { [tree] in $0 = tree }
     do throws(SessionError) {
