@@ -107,6 +107,8 @@ void clinux_keep_memory(int trim, int apart) {
   mallopt(M_TRIM_THRESHOLD, trim);
   mallopt(M_MMAP_THRESHOLD, apart);
 }
+
+void clinux_give_memory_back(void) { malloc_trim(0); }
 int clinux_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }
 int clinux_fcntl(int descriptor, int command, long argument) { return fcntl(descriptor, command, argument); }
 int clinux_ioctl(int descriptor, unsigned long request, void *argument) {

@@ -3,9 +3,28 @@ import Posix
 
 /// What is pending, and what became of it.
 extension Catalog {
-  /// Oldest first.
-  public func pending() throws(CatalogError) -> [Int64] {
-    try connection.all("SELECT id FROM asset WHERE state = 1 ORDER BY queued, id") { $0.integer(0) }
+  /// A place in the queue.
+  public struct Turn: Sendable {
+    public let queued: Int64
+    public let asset: Int64
+
+    public init(queued: Int64, asset: Int64) {
+      self.queued = queued
+      self.asset = asset
+    }
+
+    public static let first = Turn(queued: .min, asset: .min)
+  }
+
+  /// What is pending, oldest first.
+  /// - Parameters:
+  ///   - after: the last one that is known; `.first` for none.
+  ///   - limit: how many are told.
+  public func pending(after: Turn = .first, limit: Int = .max) throws(CatalogError) -> [Turn] {
+    try connection.all(
+      "SELECT queued, id FROM asset WHERE state = 1 AND (queued, id) > (?, ?) ORDER BY queued, id LIMIT ?",
+      .integer(after.queued), .integer(after.asset), .integer(Int64(limit))
+    ) { Turn(queued: $0.integer(0), asset: $0.integer(1)) }
   }
 
   /// Writes down that a try begins, before it does: a document that ends the whole machine is met again, but not for ever.

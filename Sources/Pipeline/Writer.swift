@@ -100,7 +100,6 @@ final class Writer {
         try self.catalog.set("box", box)
       }
       try self.catalog.requeueUnreadable()
-      for id in try self.catalog.pending() { self.after { self.scheduler.add(id) } }
     }
     do throws(CatalogError) {
       if let reader = try CatalogReader(folder: parts.settings.catalogFolder) {
@@ -185,6 +184,7 @@ final class Writer {
   /// Hands out as many jobs as there is room for.
   func dispatch() {
     while !parts.pool.isStopping {
+      if scheduler.needsMore { readQueue() }
       var picked: [Int64] = []
       let now = Clock.now()
       while let id = scheduler.next(now: now) { picked.append(id) }
@@ -210,6 +210,15 @@ final class Writer {
         return
       }
       parts.pool.add(tickets)
+    }
+  }
+
+  private func readQueue() {
+    do throws(CatalogError) {
+      scheduler.take(try catalog.pending(after: scheduler.last, limit: Scheduler.portion))
+    } catch {
+      // What stands in the queue is handed out meanwhile; then it is read again.
+      parts.problems.report(.warning, "The queue cannot be read from the catalog. \(error)")
     }
   }
 

@@ -26,6 +26,17 @@ public enum System {
     try check { unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) }
   }
 
+  /// How many descriptors this process may have now.
+  public static var descriptorLimit: Int {
+    var limit = rlimit()
+    // It cannot fail for this process and a resource that exists.
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+    return Int(clamping: limit.rlim_cur)
+  }
+
+  /// Gives back what the allocator keeps of freed memory.
+  public static func giveMemoryBack() { clinux_give_memory_back() }
+
   /// Processors that are there to be used.
   public static var processors: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 

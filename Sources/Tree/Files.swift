@@ -6,6 +6,7 @@ import Posix
 /// The user's files, passed through to the backing folder. One extension for each family of operations, each in a file of its own.
 final class Files: Sendable {
   let table: NodeTable
+  let cache: DescriptorCache
   let streams: WriteStreams
   let settled: any Settled
   let settings: TreeSettings
@@ -20,9 +21,10 @@ final class Files: Sendable {
 
   init(
     root: Node, table: NodeTable, settled: any Settled, streams: WriteStreams, settings: TreeSettings,
-    views: [FileName: any View]
+    views: [FileName: any View], cache: DescriptorCache
   ) {
     self.table = table
+    self.cache = cache
     self.streams = streams
     self.settled = settled
     self.settings = settings
@@ -35,16 +37,31 @@ final class Files: Sendable {
 
   /// Looks a name up and counts the lookup.
   func hold(in parent: Node, _ name: FileName) throws(Errno) -> (Node, FileStatus) {
-    var descriptor: Descriptor? = try Descriptor.open(at: parent.descriptor.raw, name, CInt(O_PATH) | O_NOFOLLOW)
-    let status = try descriptor!.status()
-    let node = table.hold(NodeKey(device: status.device, inode: status.inode)) { id in
-      Node(
-        id: id, status: status, file: status.id(root: rootDevice), descriptor: descriptor.take()!, parent: parent,
-        name: name)
+    // The kernel asks for "." and ".." to find a folder of which it knows nothing but the number: it is reached by descriptor.
+    if name.isDots { return try holdOpen(in: parent, name) }
+    let folder = try parent.open()
+    let status = try FileStatus.of(name, in: folder.raw)
+    return (hold(status, in: parent, name), status)
+  }
+
+  /// As `hold`, and its descriptor is at hand: for what is used next.
+  func holdOpen(in parent: Node, _ name: FileName) throws(Errno) -> (Node, FileStatus) {
+    let folder = try parent.open()
+    let descriptor = try Descriptor.open(at: folder.raw, name, CInt(O_PATH) | O_NOFOLLOW)
+    let status = try descriptor.status()
+    let node = hold(status, in: name.isDots ? nil : parent, name)
+    node.adopt(descriptor)
+    return (node, status)
+  }
+
+  /// - Parameter parent: nil for what has no name.
+  func hold(_ status: FileStatus, in parent: Node?, _ name: FileName) -> Node {
+    let node = table.hold(status) { id in
+      Node(id: id, status: status, rootDevice: rootDevice, cache: cache, parent: parent, name: name)
     }
     // Hard links: the name of the last lookup counts.
-    if !name.isDots { node.moved(to: parent, name) }
-    return (node, status)
+    if let parent { node.moved(to: parent, name) }
+    return node
   }
 
   func entry(_ node: Node, _ status: FileStatus) -> Entry {
@@ -63,8 +80,10 @@ final class Files: Sendable {
 
   func release(_ id: NodeID, count: UInt64) {
     guard let node = table.release(id, count: count) else { return }
-    // Dropping the last reference to a removed file frees its blocks, which may take long for a large one.
-    if node.isGone { reaper.drop(node) }
+    let descriptor = node.takeDescriptor()
+    // Closing the last descriptor of a removed file frees its blocks, which may take long for a large one.
+    if let descriptor, node.isGone { reaper.drop(descriptor) }
+    if table.hasShrunk() { reaper.trim() }
   }
 
   /// A name in the root that a view has: nothing of the user's can be made there.
@@ -73,10 +92,11 @@ final class Files: Sendable {
   }
 }
 
-/// Drops nodes of removed files in a thread of its own.
+/// Closes removed files in a thread of its own, and gives memory back.
 private final class Reaper: Sendable {
   private struct State {
-    var nodes: [Node] = []
+    var descriptors: [SharedDescriptor] = []
+    var mayTrim = false
     var isStopping = false
   }
 
@@ -87,18 +107,24 @@ private final class Reaper: Sendable {
     let state = state
     let started = Thread("sharefs-reaper") {
       while true {
-        let nodes: [Node]? = state.wait { state in
-          if state.nodes.isEmpty { return state.isStopping ? .some(nil) : nil }
-          defer { state.nodes = [] }
-          return state.nodes
+        let work: (descriptors: [SharedDescriptor], mayTrim: Bool)? = state.wait { state in
+          if state.descriptors.isEmpty && !state.mayTrim { return state.isStopping ? .some(nil) : nil }
+          defer {
+            state.descriptors = []
+            state.mayTrim = false
+          }
+          return (state.descriptors, state.mayTrim)
         }
-        if nodes == nil { return }
+        guard let work else { return }
+        if work.mayTrim { System.giveMemoryBack() }
       }
     }
     thread.withLock { $0 = started }
   }
 
-  func drop(_ node: Node) { state.change { $0.nodes.append(node) } }
+  func drop(_ descriptor: SharedDescriptor) { state.change { $0.descriptors.append(descriptor) } }
+
+  func trim() { state.change { $0.mayTrim = true } }
 
   func stop() {
     state.change { $0.isStopping = true }

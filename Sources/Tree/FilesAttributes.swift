@@ -30,14 +30,16 @@ extension Files {
       let file = try OpenFile.at(handle).file()
       try check { ftruncate(file.raw, off_t(size)) }
     } else {
-      try unsafe FileName.ofDescriptor(node.descriptor.raw).withCString { path throws(Errno) in
+      let held = try node.open()
+      try unsafe FileName.ofDescriptor(held.raw).withCString { path throws(Errno) in
         _ = try check { unsafe truncate(path, off_t(size)) }
       }
     }
   }
 
   private func apply(_ change: AttributeChange, to node: Node) throws(Errno) {
-    let raw = node.descriptor.raw
+    let held = try node.open()
+    let raw = held.raw
     if change.user != nil || change.group != nil {
       // -1 is "as it is".
       try check { unsafe fchownat(raw, "", change.user ?? .max, change.group ?? .max, AT_EMPTY_PATH) }
@@ -77,7 +79,8 @@ extension Files {
 
   func attribute(_ request: consuming Request, of node: NodeID, _ name: FileName, size: Int) {
     do throws(Errno) {
-      let raw = try extended(node).descriptor.raw
+      let held = try extended(node).open()
+      let raw = held.raw
       let room = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
       defer { unsafe room.deallocate() }
       let count = try unsafe Attributes.get(raw, name, into: room)
@@ -93,7 +96,8 @@ extension Files {
 
   func attributeNames(_ request: consuming Request, of node: NodeID, size: Int) {
     do throws(Errno) {
-      let raw = try extended(node).descriptor.raw
+      let held = try extended(node).open()
+      let raw = held.raw
       let room = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
       defer { unsafe room.deallocate() }
       let count = try unsafe Attributes.list(raw, into: room)
@@ -112,8 +116,9 @@ extension Files {
   ) {
     do throws(Errno) {
       let node = try extended(node)
+      let held = try node.open()
       try streams.changingMetadata(node) { () throws(Errno) in
-        try unsafe Attributes.set(node.descriptor.raw, name, value, flags: flags)
+        try unsafe Attributes.set(held.raw, name, value, flags: flags)
       }
       request.done()
     } catch {
@@ -124,7 +129,8 @@ extension Files {
   func removeAttribute(_ request: consuming Request, of node: NodeID, _ name: FileName) {
     do throws(Errno) {
       let node = try extended(node)
-      try streams.changingMetadata(node) { () throws(Errno) in try Attributes.remove(node.descriptor.raw, name) }
+      let held = try node.open()
+      try streams.changingMetadata(node) { () throws(Errno) in try Attributes.remove(held.raw, name) }
       request.done()
     } catch {
       request.fail(error)
@@ -150,7 +156,8 @@ extension Files {
       guard let (size, sets) = known[command] else { throw .noTerminal }
       let node = try table.find(node)
       guard node.kind == .regular || node.kind == .folder else { throw .noTerminal }
-      let file = try Descriptor.reopen(node.descriptor.raw, O_RDONLY | O_NONBLOCK)
+      let held = try node.open()
+      let file = try Descriptor.reopen(held.raw, O_RDONLY | O_NONBLOCK)
       var words = [UInt8](repeating: 0, count: 32)
       let given = unsafe Array(bytes.prefix(size))
       words.replaceSubrange(0..<given.count, with: given)

@@ -70,7 +70,8 @@ extension Files {
   func seek(_ request: consuming Request, _ node: NodeID, handle: UInt64, offset: Int64, whence: CInt) {
     do throws(Errno) {
       // Holes are asked of a descriptor of its own: its position is nobody else's.
-      let file = try Descriptor.reopen(try table.find(node).descriptor.raw, O_RDONLY | O_NONBLOCK)
+      let held = try table.find(node).open()
+      let file = try Descriptor.reopen(held.raw, O_RDONLY | O_NONBLOCK)
       let raw = file.raw
       request.offset(Int64(try check { lseek(raw, off_t(offset), whence) }))
     } catch {

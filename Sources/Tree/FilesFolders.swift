@@ -12,7 +12,10 @@ private final class OpenFolder: KernelHandle, Sendable {
     /// Read, but there was no room for it any more.
     var pending: DirectoryEntry?
 
-    init(_ folder: Node) throws(Errno) { directory = try Directory(reading: folder.descriptor.raw) }
+    init(_ folder: Node) throws(Errno) {
+      let held = try folder.open()
+      directory = try Directory(reading: held.raw)
+    }
   }
 
   let reader = Guarded<Reader?>(nil)
@@ -116,7 +119,8 @@ extension Files {
 
   func synchronizeFolder(_ request: consuming Request, _ node: NodeID, handle: UInt64, dataOnly: Bool) {
     do throws(Errno) {
-      let folder = try Descriptor.open(at: try table.find(node).descriptor.raw, FileName("."), O_RDONLY | O_DIRECTORY)
+      let held = try table.find(node).open()
+      let folder = try Descriptor.open(at: held.raw, FileName("."), O_RDONLY | O_DIRECTORY)
       try folder.synchronize()
       request.done()
     } catch {

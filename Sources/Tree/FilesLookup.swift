@@ -26,7 +26,8 @@ extension Files {
     do throws(Errno) {
       let node = try table.find(node)
       var room = [UInt8](repeating: 0, count: Int(PATH_MAX) + 1)
-      let raw = node.descriptor.raw
+      let held = try node.open()
+      let raw = held.raw
       let count = try unsafe room.withUnsafeMutableBufferPointer { room throws(Errno) in
         try unsafe room.withMemoryRebound(to: CChar.self) { room throws(Errno) in
           try check { unsafe readlinkat(raw, "", room.baseAddress!, room.count - 1) }
@@ -44,7 +45,8 @@ extension Files {
       streams.lookAgain()
       let node = try table.find(node)
       var status = statvfs()
-      let raw = node.descriptor.raw
+      let held = try node.open()
+      let raw = held.raw
       try check { unsafe fstatvfs(raw, &status) }
       request.fileSystem(status)
     } catch {

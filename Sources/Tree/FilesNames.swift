@@ -31,8 +31,9 @@ extension Files {
     do throws(Errno) {
       try refuseViewName(name, in: parent)
       let folder = try table.find(parent)
+      let held = try folder.open()
       try Credentials.acting(as: request.caller) { () throws(Errno) in
-        try unsafe name.withCString { name throws(Errno) in try unsafe body(folder.descriptor.raw, name) }
+        try unsafe name.withCString { name throws(Errno) in try unsafe body(held.raw, name) }
       }
       let (node, status) = try hold(in: folder, name)
       if node.kind == .regular { streams.cameToName(node) }
@@ -48,22 +49,23 @@ extension Files {
       let node = try table.find(node)
       let folder = try table.find(parent)
       let old = node.path
+      let (held, heldFolder) = (try node.open(), try folder.open())
       try streams.changingMetadata(node) { () throws(Errno) in
         // AT_EMPTY_PATH wants CAP_DAC_READ_SEARCH; the way through /proc serves everybody.
-        try unsafe FileName.ofDescriptor(node.descriptor.raw).withCString { path throws(Errno) in
+        try unsafe FileName.ofDescriptor(held.raw).withCString { path throws(Errno) in
           try unsafe name.withCString { name throws(Errno) in
-            _ = try check { unsafe linkat(AT_FDCWD, path, folder.descriptor.raw, name, AT_SYMLINK_FOLLOW) }
+            _ = try check { unsafe linkat(AT_FDCWD, path, heldFolder.raw, name, AT_SYMLINK_FOLLOW) }
           }
         }
       }
-      let (held, status) = try hold(in: folder, name)
-      if held.kind == .regular, let path = held.path {
-        settled.take(.linked(Document(file: held.file, path: path)))
+      let (linked, status) = try hold(in: folder, name)
+      if linked.kind == .regular, let path = linked.path {
+        settled.take(.linked(Document(file: linked.file, path: path)))
         if !TemporaryNames.contains(path) && (old.map { TemporaryNames.contains($0) } ?? true) {
-          streams.cameToName(held)
+          streams.cameToName(linked)
         }
       }
-      if !request.entry(entry(held, status)) { release(held.id, count: 1) }
+      if !request.entry(entry(linked, status)) { release(linked.id, count: 1) }
     } catch {
       request.fail(error)
     }
@@ -80,17 +82,22 @@ extension Files {
   private func remove(_ request: consuming Request, in parent: NodeID, _ name: FileName, flags: CInt) {
     do throws(Errno) {
       let folder = try table.find(parent)
-      let status = try FileStatus.of(name, in: folder.descriptor.raw)
+      let held = try folder.open()
+      let status = try FileStatus.of(name, in: held.raw)
       let node = table.find(NodeKey(device: status.device, inode: status.inode))
+      // Whoever has it open, or stands in it, goes on asking for it when it has no name any more.
+      node?.moved(to: folder, name)
+      try node?.pin()
+      defer { node?.unpin() }
       let path = folder.path?.appending(name)
       let act = { () throws(Errno) in
         try unsafe name.withCString { name throws(Errno) in
-          _ = try check { unsafe unlinkat(folder.descriptor.raw, name, flags) }
+          _ = try check { unsafe unlinkat(held.raw, name, flags) }
         }
       }
       let wasLast = status.kind == .folder || status.links <= 1
       if let node, !wasLast { try streams.changingMetadata(node, act) } else { try act() }
-      if wasLast { node?.lostLastName() }
+      if wasLast, let node { lostLastName(node) }
       if let path {
         let document = Document(file: status.id(root: rootDevice), path: path)
         settled.take(.removed(document, status.kind, wasLast: wasLast))
@@ -110,16 +117,24 @@ extension Files {
       let folder = try table.find(parent)
       let newFolder = try table.find(newParent)
       let isExchange = flags & 2 != 0  // RENAME_EXCHANGE
-      let status = try FileStatus.of(name, in: folder.descriptor.raw)
+      let (held, newHeld) = (try folder.open(), try newFolder.open())
+      let status = try FileStatus.of(name, in: held.raw)
       // Nobody stands there: then nobody is replaced. Any other error comes from the rename itself.
-      let other = try? FileStatus.of(newName, in: newFolder.descriptor.raw)
+      let other = try? FileStatus.of(newName, in: newHeld.raw)
       let node = table.find(NodeKey(device: status.device, inode: status.inode))
       let otherNode = other.flatMap { table.find(NodeKey(device: $0.device, inode: $0.inode)) }
+      // Whoever asks for one of them meanwhile, from another thread, does not look for it by its name.
+      node?.moved(to: folder, name)
+      try node?.pin()
+      defer { node?.unpin() }
+      otherNode?.moved(to: newFolder, newName)
+      try otherNode?.pin()
+      defer { otherNode?.unpin() }
       let act = { () throws(Errno) in
         try unsafe name.withCString { name throws(Errno) in
           try unsafe newName.withCString { newName throws(Errno) in
             _ = try check {
-              unsafe renameat2(folder.descriptor.raw, name, newFolder.descriptor.raw, newName, flags)
+              unsafe renameat2(held.raw, name, newHeld.raw, newName, flags)
             }
           }
         }
@@ -138,8 +153,8 @@ extension Files {
       node?.moved(to: newFolder, newName)
       if isExchange {
         otherNode?.moved(to: folder, name)
-      } else if (other?.links ?? 0) == 1 {
-        otherNode?.lostLastName()
+      } else if let other, let otherNode, other.kind == .folder || other.links <= 1 {
+        lostLastName(otherNode)
       }
       announce(
         status, node, other, otherNode, folder.path?.appending(name), newFolder.path?.appending(newName), isExchange)
@@ -147,6 +162,12 @@ extension Files {
     } catch {
       request.fail(error)
     }
+  }
+
+  /// It keeps its descriptor until the kernel forgets it, and its inode's number is free for others.
+  private func lostLastName(_ node: Node) {
+    node.lostLastName()
+    table.unlist(node)
   }
 
   private func announce(

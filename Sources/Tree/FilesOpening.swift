@@ -16,7 +16,7 @@ extension Files {
         made = try makeDocument(in: folder, name, mode: mode, flags: flags, as: request.caller)
       } catch .exists where flags & O_EXCL == 0 {
         // In the two-folder form somebody may have made it in the source meanwhile.
-        let (node, status) = try hold(in: folder, name)
+        let (node, status) = try holdOpen(in: folder, name)
         do throws(Errno) {
           let file = try open(node, flags: flags)
           finishCreate(request, node, status, file)
@@ -26,7 +26,7 @@ extension Files {
         }
         return
       }
-      let (node, status) = try hold(in: folder, name)
+      let (node, status) = try holdOpen(in: folder, name)
       do throws(Errno) {
         let file = try open(node, flags: flags, made: made, isNew: true)
         finishCreate(request, node, status, file)
@@ -53,15 +53,16 @@ extension Files {
     in folder: Node, _ name: FileName, mode: mode_t, flags: CInt, as caller: Caller
   ) throws(Errno) -> SharedDescriptor? {
     let passes = passesThrough
+    let folder = try folder.open()
     return try Credentials.acting(as: caller) { () throws(Errno) -> SharedDescriptor? in
       if passes {
         try unsafe name.withCString { name throws(Errno) in
-          _ = try check { unsafe mknodat(folder.descriptor.raw, name, S_IFREG | mode & 0o7777, 0) }
+          _ = try check { unsafe mknodat(folder.raw, name, S_IFREG | mode & 0o7777, 0) }
         }
         return nil
       }
       let flags = OpenFile.reopening(flags) | O_CREAT | O_EXCL | O_NOFOLLOW
-      return SharedDescriptor(try Descriptor.open(at: folder.descriptor.raw, name, flags, mode: mode & 0o7777))
+      return SharedDescriptor(try Descriptor.open(at: folder.raw, name, flags, mode: mode & 0o7777))
     }
   }
 
@@ -76,7 +77,7 @@ extension Files {
   }
 
   private func reply(_ file: OpenFile, _ handle: UInt64) -> OpenReply {
-    if file.isPassthrough, let number = file.node.backing.withLock({ $0.number }) {
+    if file.isPassthrough, let number = file.node.withBacking({ $0.number }) {
       return OpenReply(handle: handle, flags: .passthrough, backing: number)
     }
     // Pages stay valid where nothing can write but through us; mixed with passthrough, something can.
@@ -85,6 +86,16 @@ extension Files {
 
   private func open(
     _ node: Node, flags: CInt, made: SharedDescriptor? = nil, isNew: Bool = false
+  ) throws(Errno) -> OpenFile {
+    let held = try node.pin()
+    do throws(Errno) { return try open(node, held.raw, flags: flags, made: made, isNew: isNew) } catch {
+      node.unpin()
+      throw error
+    }
+  }
+
+  private func open(
+    _ node: Node, _ raw: CInt, flags: CInt, made: SharedDescriptor?, isNew: Bool
   ) throws(Errno) -> OpenFile {
     let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
     var before: FileStatus?
@@ -96,19 +107,19 @@ extension Files {
       }
       before = status
     }
-    let isPassthrough = try attach(node)
+    let isPassthrough = try attach(node, raw)
     if isWriter {
       streams.begin(node, before: isNew ? nil : before, mayBeMapped: isPassthrough && flags & O_ACCMODE == O_RDWR)
     }
     do throws(Errno) {
       var descriptor = made
       if flags & O_TRUNC != 0 && !isNew {
-        try unsafe FileName.ofDescriptor(node.descriptor.raw).withCString { path throws(Errno) in
+        try unsafe FileName.ofDescriptor(raw).withCString { path throws(Errno) in
           _ = try check { unsafe truncate(path, 0) }
         }
       }
       if !isPassthrough && descriptor == nil {
-        descriptor = SharedDescriptor(try Descriptor.reopen(node.descriptor.raw, OpenFile.reopening(flags)))
+        descriptor = SharedDescriptor(try Descriptor.reopen(raw, OpenFile.reopening(flags)))
       }
       return OpenFile(
         node: node, flags: flags, isPassthrough: isPassthrough, isWriter: isWriter, descriptor: descriptor)
@@ -130,13 +141,14 @@ extension Files {
     file.close()
     detach(file.node)
     if file.isWriter { streams.end(file.node) }
+    file.node.unpin()
   }
 
   private var passesThrough: Bool { session.withLock { $0?.hasPassthrough ?? false } }
 
   /// Counts one more open and decides how its data goes: as that of the inode's other handles, else by passthrough where the kernel lets us.
-  private func attach(_ node: Node) throws(Errno) -> Bool {
-    let (isFirst, isPassthrough) = node.backing.withLock { backing in
+  private func attach(_ node: Node, _ raw: CInt) throws(Errno) -> Bool {
+    let (isFirst, isPassthrough) = node.withBacking { backing in
       backing.opens += 1
       return (backing.opens == 1, backing.number != nil)
     }
@@ -144,8 +156,8 @@ extension Files {
       return isPassthrough
     }
     do throws(Errno) {
-      let number = try session.openBacking(node.descriptor.raw)
-      node.backing.withLock { $0.number = number }
+      let number = try session.openBacking(raw)
+      node.withBacking { $0.number = number }
       return true
     } catch {
       // Not privileged, or a file system that is itself such a layer: the data goes through us, and status says why.
@@ -155,7 +167,7 @@ extension Files {
   }
 
   private func detach(_ node: Node) {
-    let number: Int32? = node.backing.withLock { backing in
+    let number: Int32? = node.withBacking { backing in
       backing.opens -= 1
       guard backing.opens == 0 else { return nil }
       defer { backing.number = nil }

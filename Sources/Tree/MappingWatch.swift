@@ -36,7 +36,8 @@ final class MappingWatch: Sendable {
   /// Whether somebody still has the file open for writing, which after the last RELEASE can only be a mapping.
   /// Where the file system gives no leases, nobody can tell; then a mapping counts as gone.
   func isMappedWritable(_ node: Node) -> Bool {
-    guard let file = try? Descriptor.reopen(node.descriptor.raw, O_RDONLY | O_NONBLOCK) else { return false }
+    guard let held = try? node.open(), let file = try? Descriptor.reopen(held.raw, O_RDONLY | O_NONBLOCK)
+    else { return false }
     return file.isOpenForWriting
   }
 
@@ -52,10 +53,13 @@ final class MappingWatch: Sendable {
 
   /// Calls `body` from the watching thread when no writable mapping lives any more.
   func wait(for node: Node, _ body: @escaping @Sendable () -> Void) {
-    let path = FileName.ofDescriptor(node.descriptor.raw)
-    let watch = unsafe path.withCString { path in
-      unsafe inotify_add_watch(notifications.raw, path, UInt32(IN_CLOSE_WRITE))
-    }
+    let held = try? node.open()
+    let watch: CInt =
+      held.map { held in
+        unsafe FileName.ofDescriptor(held.raw).withCString { path in
+          unsafe inotify_add_watch(notifications.raw, path, UInt32(IN_CLOSE_WRITE))
+        }
+      } ?? -1
     guard watch >= 0 else {
       // No watch to be had (the user's limit): the document counts as finished now rather than never.
       body()

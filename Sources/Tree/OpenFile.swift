@@ -32,7 +32,8 @@ final class OpenFile: KernelHandle, Sendable {
   /// A descriptor with the rights of this handle.
   func file() throws(Errno) -> SharedDescriptor {
     if let descriptor = descriptor.withLock({ $0 }) { return descriptor }
-    let fresh = SharedDescriptor(try Descriptor.reopen(node.descriptor.raw, OpenFile.reopening(flags)))
+    let held = try node.open()
+    let fresh = SharedDescriptor(try Descriptor.reopen(held.raw, OpenFile.reopening(flags)))
     return descriptor.withLock { descriptor in
       if let descriptor { return descriptor }
       descriptor = fresh

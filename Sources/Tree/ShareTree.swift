@@ -18,22 +18,26 @@ public final class ShareTree: Sendable {
     projection: any Projection, pages: (any Pages)? = nil
   ) throws(Errno) {
     let status = try source.status()
-    let raw = source.raw
+    let thumbsName = ShareTree.freeName(in: source.raw)
+    let cache = DescriptorCache(capacity: DescriptorCache.usualCapacity)
     let root = Node(
-      id: .root, status: status, file: status.id(root: status.device), descriptor: source, parent: nil,
-      name: FileName("."))
+      id: .root, status: status, rootDevice: status.device, cache: cache, parent: nil, name: FileName("."))
+    root.adopt(source)
     let table = NodeTable(root: root)
     watch = passthrough ? try MappingWatch() : nil
+    let listener = FolderListener(settled)
+    let settled: any Settled = listener
     let streams = WriteStreams(table: table, settled: settled, watch: watch)
     thumbs =
       settings.thumbs == .off
       ? nil
       : Thumbs(
         table: table, streams: streams, settled: settled, projection: projection, settings: settings,
-        name: ShareTree.freeName(in: raw), pages: pages)
+        name: thumbsName, pages: pages)
     files = Files(
       root: root, table: table, settled: settled, streams: streams, settings: settings,
-      views: thumbs.map { [$0.name: $0] } ?? [:])
+      views: thumbs.map { [$0.name: $0] } ?? [:], cache: cache)
+    listener.thumbs.withLock { [thumbs] in $0 = thumbs }
     thumbs?.files.withLock { [files] in $0 = files }
   }
 

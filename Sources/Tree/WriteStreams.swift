@@ -19,6 +19,9 @@ struct StreamState {
   var first: ContentStamp?
   /// The content is known to have changed, or the document has come to its first real name meanwhile.
   var isChanged = false
+
+  /// Nothing is going on that must be remembered.
+  var isAtRest: Bool { writers == 0 && !isOpen && !isWatched }
 }
 
 /// Tells when a document's last writer has gone, and whether its content changed.
@@ -41,7 +44,7 @@ final class WriteStreams: Sendable {
   /// - Parameters:
   ///   - before: the status before anything that the open itself changes; nil for a document that it created.
   func begin(_ node: Node, before: FileStatus?, mayBeMapped: Bool) {
-    let isFirst = node.stream.withLock { stream in
+    let isFirst = node.withStream { stream in
       stream.writers += 1
       if mayBeMapped { stream.mayBeMapped = true }
       if stream.isOpen { return false }
@@ -56,7 +59,7 @@ final class WriteStreams: Sendable {
 
   /// A handle that may write was released, or was not opened after all.
   func end(_ node: Node) {
-    let isLast = node.stream.withLock { stream in
+    let isLast = node.withStream { stream in
       stream.writers -= 1
       return stream.writers == 0
     }
@@ -65,13 +68,19 @@ final class WriteStreams: Sendable {
 
   /// The last handle has gone; a mapping may live on.
   private func finishOrWatch(_ node: Node) {
-    guard node.stream.withLock({ $0.mayBeMapped }), let watch, watch.outlives(node) else { return finish(node) }
-    let isNew = node.stream.withLock { stream in
+    guard node.withStream({ $0.mayBeMapped }), let watch, watch.outlives(node) else { return finish(node) }
+    let isNew = node.withStream { stream in
       defer { stream.isWatched = true }
       return !stream.isWatched
     }
     // The kernel may forget the inode while only the mapping of the backing file lives: it is held for it.
-    if isNew, table.hold(node.key) != nil { watch.wait(for: node) { [self] in mappingEnded(node) } }
+    guard isNew, table.hold(node) else { return }
+    // And so is its descriptor; a release that is just being counted has it pinned, so this asks nothing of the disk.
+    let isPinned = (try? node.pin()) != nil
+    watch.wait(for: node) { [self] in
+      mappingEnded(node)
+      if isPinned { node.unpin() }
+    }
   }
 
   /// Asks once more about all documents that wait for the end of a mapping: the kernel drops the backing file a moment after it has queued
@@ -79,9 +88,9 @@ final class WriteStreams: Sendable {
   func lookAgain() { watch?.lookAgain() }
 
   /// Whether a document is being written now, by the inode's numbers.
-  func isBeingWritten(_ key: NodeKey) -> Bool { table.find(key)?.stream.withLock { $0.isOpen } ?? false }
+  func isBeingWritten(_ key: NodeKey) -> Bool { table.find(key)?.withStream { $0.isOpen } ?? false }
 
-  func writers(of key: NodeKey) -> Int { table.find(key)?.stream.withLock { $0.writers } ?? 0 }
+  func writers(of key: NodeKey) -> Int { table.find(key)?.withStream { $0.writers } ?? 0 }
 
   /// Does something that changes a node's change time but not its content, and sees to it that the stream does not take it for a
   /// change of content (and does not lose one).
@@ -90,11 +99,11 @@ final class WriteStreams: Sendable {
     _ node: Node, setsTimes: Bool = false, _ body: () throws(Errno) -> Result
   ) throws(Errno) -> Result {
     guard node.kind == .regular else { return try body() }
-    let isOpen = node.stream.withLock { $0.isOpen }
+    let isOpen = node.withStream { $0.isOpen }
     let before = isOpen ? try node.status().stamp : nil
     let result = try body()
     let after = try node.status().stamp
-    let isStillOpen = node.stream.withLock { stream in
+    let isStillOpen = node.withStream { stream in
       if stream.isOpen {
         if before != stream.baseline { stream.isChanged = true }
         // A write from elsewhere, between the two looks.
@@ -112,7 +121,7 @@ final class WriteStreams: Sendable {
     let before = try node.status().stamp
     let result = try body()
     let after = try node.status().stamp
-    let isOpen = node.stream.withLock { stream in
+    let isOpen = node.withStream { stream in
       if stream.isOpen && after != before { stream.isChanged = true }
       return stream.isOpen
     }
@@ -130,7 +139,7 @@ final class WriteStreams: Sendable {
   /// A finished document got its first real name (renamed or linked from a temporary one, or from none).
   func cameToName(_ node: Node) {
     guard node.kind == .regular, let stamp = try? node.status().stamp else { return }
-    let isOpen = node.stream.withLock { stream in
+    let isOpen = node.withStream { stream in
       if stream.isOpen { stream.isChanged = true }
       return stream.isOpen
     }
@@ -138,7 +147,7 @@ final class WriteStreams: Sendable {
   }
 
   private func mappingEnded(_ node: Node) {
-    let isOver = node.stream.withLock { stream in
+    let isOver = node.withStream { stream in
       stream.isWatched = false
       return stream.isOpen && stream.writers == 0
     }
@@ -150,7 +159,7 @@ final class WriteStreams: Sendable {
   private func finish(_ node: Node) {
     // A descriptor of the inode is at hand, so this fails only on a broken disk; then the document is looked at again.
     let after = try? node.status().stamp
-    let outcome: (isChanged: Bool, wasTouched: Bool)? = node.stream.withLock { stream in
+    let outcome: (isChanged: Bool, wasTouched: Bool)? = node.withStream { stream in
       // A new writer may have come meanwhile (for the watching thread): the stream goes on.
       guard stream.isOpen, stream.writers == 0, !stream.isWatched else { return nil }
       let isChanged = stream.isChanged || after != stream.baseline

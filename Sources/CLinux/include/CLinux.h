@@ -58,6 +58,8 @@ int clinux_no_new_privs(void);
 int clinux_die_with_parent(int signal);
 /// malloc gives nothing back to the kernel below `trim` bytes, and takes pieces of `apart` bytes and more apart from the rest.
 void clinux_keep_memory(int trim, int apart);
+/// Gives the kernel back what malloc keeps of freed memory; malloc.h is not in Glibc's module.
+void clinux_give_memory_back(void);
 int clinux_fcntl(int descriptor, int command, long argument);
 int clinux_ioctl(int descriptor, unsigned long request, void *argument);
 pid_t clinux_thread_id(void);

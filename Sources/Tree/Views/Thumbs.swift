@@ -17,6 +17,7 @@ final class Thumbs: View {
   let hidden = HiddenNames()
   let waits = FolderWaits()
   let announcer: Announcer
+  let news = FolderNews()
   /// nil where no pages are shown.
   let shelf: PageShelf?
   /// Joined after both are made: the files list this view's name, this view releases real folders.
@@ -70,7 +71,7 @@ final class Thumbs: View {
   /// Finds or makes the node and counts once.
   func hold(_ key: ThumbKey, _ what: ThumbNode.What) -> ThumbNode {
     // A mirrored folder's real node is held as long as its mirror; counted once too often when the mirror was there already.
-    if case .folder(let folder) = what { _ = table.hold(folder.key) }
+    if case .folder(let folder) = what { _ = table.hold(folder) }
     let (node, isNew) = nodes.withLock { state in
       if let id = state.ids[key], var slot = state.slots[id] {
         slot.count += 1
@@ -172,6 +173,7 @@ enum ThumbKey: Hashable, Sendable {
   /// A page of another content is another node, for the same reason.
   case page(folder: NodeID, hash: UInt64, modified: FileTime)
   case ghost
+  case ghostFolder
 }
 
 /// The two files that tell backup tools and indexers to pass the view by.
@@ -185,6 +187,9 @@ enum Note: UInt64, Sendable, CaseIterable {
     case .noMedia: FileName(".nomedia")
     }
   }
+
+  /// Beyond all real ones.
+  var inode: UInt64 { NodeID.viewBit | 1 << 62 | rawValue }
 
   var bytes: [UInt8] {
     switch self {
@@ -209,6 +214,7 @@ final class ThumbNode: Sendable {
     case page(folder: Node, PageShelf.Page)
     /// What the announcer takes away: nobody else ever sees it.
     case ghost
+    case ghostFolder
   }
 
   let id: NodeID

@@ -5,13 +5,10 @@ import Posix
 
 /// An open folder of the view: what it held when the listing began.
 final class OpenMirror: KernelHandle, Sendable {
-  enum Line: Sendable {
-    case dots(FileName, UInt64)
-    case folder(FileName, UInt64)
-    /// The picture's name, the document's, and its inode.
-    case picture(FileName, document: FileName, UInt64)
-    case note(Note)
-    case page
+  struct Line: Sendable {
+    let name: FileName
+    let inode: UInt64
+    let kind: FileKind
   }
 
   let lines = Guarded<[Line]?>(nil)
@@ -44,13 +41,14 @@ extension Thumbs {
   func inTheMaking(in folder: Node) throws(Errno) -> [FileID] {
     var search = MediaSearch(self)
     let volume = folder.file.volume
-    var directory = try Directory(reading: folder.descriptor.raw)
+    let held = try folder.open()
+    var directory = try Directory(reading: held.raw)
     while let line = try directory.next(), search.pending.count < Thumbs.mostWaitedFor {
       if line.name.isDots || TemporaryNames.contains(line.name) { continue }
       if line.kind == .folder {
-        _ = search.holdsMedia(line.name, in: folder.descriptor.raw)
+        _ = search.holdsMedia(line.name, in: held.raw)
       } else {
-        search.note(line, in: folder.descriptor.raw, volume: volume)
+        search.note(line, in: held.raw, volume: volume)
       }
     }
     return search.pending
@@ -69,7 +67,12 @@ extension Thumbs {
       }
       var listing = Listing(size: size)
       for (index, line) in (lines ?? []).enumerated().dropFirst(Int(clamping: offset)) {
-        guard try add(line, of: folder, next: Int64(index) + 1, to: &listing, request, withAttributes) else { break }
+        // Names alone: the kernel asks for each anew when it wants to know more, since none keeps its meaning for long.
+        guard
+          request.add(
+            line.name, inode: line.inode, kind: line.kind, next: Int64(index) + 1, to: &listing,
+            withAttributes: withAttributes)
+        else { break }
       }
       request.listing(listing)
     } catch {
@@ -80,10 +83,11 @@ extension Thumbs {
   func read(_ folder: Node) throws(Errno) -> [OpenMirror.Line] {
     var folders: [(FileName, UInt64)] = []
     var documents: [(FileName, UInt64)] = []
-    var directory = try Directory(reading: folder.descriptor.raw)
+    let held = try folder.open()
+    var directory = try Directory(reading: held.raw)
     while let line = try directory.next() {
       if line.name.isDots || TemporaryNames.contains(line.name) { continue }
-      switch line.kind ?? (try? FileStatus.of(line.name, in: folder.descriptor.raw))?.kind {
+      switch line.kind ?? (try? FileStatus.of(line.name, in: held.raw))?.kind {
       case .folder: folders.append((line.name, line.inode))
       case .regular: documents.append((line.name, line.inode))
       default: continue
@@ -91,62 +95,36 @@ extension Thumbs {
     }
     let names = Set(folders.map { $0.0 })
     let own = try folder.status().inode | NodeID.viewBit
-    var lines: [OpenMirror.Line] = [.dots(FileName("."), own), .dots(FileName(".."), own)]
-    if folder.id == .root { lines += Note.allCases.map { .note($0) } }
-    if shelf != nil, !names.contains(Thumbs.pageName) { lines.append(.page) }
+    var lines: [OpenMirror.Line] = []
+    func add(_ name: FileName, _ inode: UInt64, _ kind: FileKind) {
+      if hidden.hides(HiddenNames.Key(folder: folder.key, name: name)) { return }
+      lines.append(OpenMirror.Line(name: name, inode: inode, kind: kind))
+    }
+    add(FileName("."), own, .folder)
+    add(FileName(".."), own, .folder)
+    if folder.id == .root { for note in Note.allCases { add(note.name, note.inode, .regular) } }
+    if shelf != nil, !names.contains(Thumbs.pageName) { add(Thumbs.pageName, pageInode(own), .regular) }
     for (name, inode) in folders {
-      var search = MediaSearch(self)
-      guard search.holdsMedia(name, in: folder.descriptor.raw) else { continue }
-      lines.append(.folder(name, inode | NodeID.viewBit))
+      if holdsMedia(name, in: held.raw) { add(name, inode | NodeID.viewBit, .folder) }
     }
     for (document, inode) in documents where isPictured(inode, volume: folder.file.volume) {
       let usual = ThumbName.usual(for: document)
       let name = usual.map { names.contains($0) } ?? true ? ThumbName.short(for: document) : usual!
-      lines.append(.picture(name, document: document, inode))
+      add(name, inode | NodeID.viewBit, .regular)
     }
-    return lines.filter { line in
-      switch line {
-      case .folder(let name, _), .picture(let name, _, _): !hidden.hides(.init(folder: folder.key, name: name))
-      case .note(let note): !hidden.hides(.init(folder: folder.key, name: note.name))
-      case .page: !hidden.hides(.init(folder: folder.key, name: Thumbs.pageName))
-      case .dots: true
-      }
-    }
+    return lines
+  }
+
+  /// Whether a folder is shown; see `MediaSearch`.
+  func holdsMedia(_ name: FileName, in parent: CInt) -> Bool {
+    var search = MediaSearch(self)
+    return search.holdsMedia(name, in: parent)
   }
 
   fileprivate func isPictured(_ inode: UInt64, volume: UInt64) -> Bool {
     switch projection.picture(volume: volume, inode: inode) {
     case .ready, .making(previous: .some): true
     case .unknown, .making(previous: nil): false
-    }
-  }
-
-  private func add(
-    _ line: OpenMirror.Line, of folder: Node, next: Int64, to listing: inout Listing, _ request: borrowing Request,
-    _ withAttributes: Bool
-  ) throws(Errno) -> Bool {
-    func nameOnly(_ name: FileName, _ inode: UInt64, _ kind: FileKind) -> Bool {
-      request.add(name, inode: inode, kind: kind, next: next, to: &listing, withAttributes: withAttributes)
-    }
-    switch line {
-    case .dots(let name, let inode): return nameOnly(name, inode, .folder)
-    case .folder(let name, let inode): return nameOnly(name, inode, .folder)
-    case .note(let note): return nameOnly(note.name, NodeID.viewBit | 1 << 62 | note.rawValue, .regular)
-    case .page: return nameOnly(Thumbs.pageName, pageInode(of: try folder.status()), .regular)
-    case .picture(let name, let document, let inode):
-      // Attributes only of a picture that is there: for the others the kernel asks when it wants to know.
-      guard withAttributes, let status = try documentStatus(document, in: folder), status.inode == inode,
-        case .ready(let picture) = projection.picture(volume: volume(of: status), inode: inode)
-      else { return nameOnly(name, inode | NodeID.viewBit, .regular) }
-      let node = holdPicture(picture, of: document, status, in: folder)
-      let entry = Entry(
-        node: node.id, status: pictured(status, picture), nameLifetime: 0,
-        attributesLifetime: Thumbs.attributesLifetime)
-      guard request.add(name, entry, next: next, to: &listing) else {
-        forget(node.id, count: 1)
-        return false
-      }
-      return true
     }
   }
 

@@ -16,7 +16,9 @@ extension Thumbs {
       }
       let announced = announcer.current(for: request.caller.thread, in: folder.key, name)
       if announced == .vanishes {
-        return answer(request, hold(.ghost, .ghost), ghostStatus())
+        return announcer.isFolder
+          ? answer(request, hold(.ghostFolder, .ghostFolder), ghostStatus(.folder))
+          : answer(request, hold(.ghost, .ghost), ghostStatus())
       }
       if announced == .appears { return request.absent(lifetime: 0) }
       if hidden.hides(HiddenNames.Key(folder: folder.key, name: name)) { return request.absent(lifetime: 0) }
@@ -45,7 +47,7 @@ extension Thumbs {
   }
 
   /// A mirrored folder, held, and its status.
-  private func mirror(_ name: FileName, in folder: Node) throws(Errno) -> (ThumbNode, FileStatus) {
+  func mirror(_ name: FileName, in folder: Node) throws(Errno) -> (ThumbNode, FileStatus) {
     if name.isDots {
       // The kernel asks for these only of a number that it had forgotten.
       guard name.count == 1 else { throw .stale }
@@ -163,6 +165,7 @@ extension Thumbs {
     case .note(let note): return status(of: note)
     case .page(let folder, let page): return status(of: page, in: try folder.status())
     case .ghost: return ghostStatus()
+    case .ghostFolder: return ghostStatus(.folder)
     case .picture(let folder, let document, let volume, let inode, let picture):
       guard let status = try documentStatus(document, in: folder), status.inode == inode,
         self.volume(of: status) == volume
@@ -175,15 +178,15 @@ extension Thumbs {
     var status = ghostStatus()
     status.size = Int64(note.bytes.count)
     status.blocks = (status.size + 4095) / 4096 * 8
-    status.inode = NodeID.viewBit | 1 << 62 | note.rawValue
+    status.inode = note.inode
     return status
   }
 
-  /// An empty file that belongs to the share's owner.
-  private func ghostStatus() -> FileStatus {
+  /// An empty file or folder that belongs to the share's owner.
+  private func ghostStatus(_ kind: FileKind = .regular) -> FileStatus {
     var status = rootStatus() ?? FileStatus.empty
-    status.kind = .regular
-    status.permissions &= 0o644
+    status.kind = kind
+    status.permissions &= kind == .folder ? 0o755 : 0o644
     status.size = 0
     status.blocks = 0
     status.inode = NodeID.viewBit | 1 << 62

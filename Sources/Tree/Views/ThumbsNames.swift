@@ -70,7 +70,8 @@ extension Thumbs {
       return .document(document, status)
     }
     guard ThumbName.mayBeShort(name) else { return nil }
-    var directory = try Directory(reading: folder.descriptor.raw)
+    let held = try folder.open()
+    var directory = try Directory(reading: held.raw)
     while let line = try directory.next() {
       guard line.kind == .regular || line.kind == nil, ThumbName.short(for: line.name) == name else { continue }
       // Only a document that cannot have its usual name has this one.
@@ -95,7 +96,10 @@ extension Thumbs {
   }
 
   private func status(of name: FileName, in folder: Node) throws(Errno) -> FileStatus? {
-    do throws(Errno) { return try FileStatus.of(name, in: folder.descriptor.raw) } catch {
+    do throws(Errno) {
+      let held = try folder.open()
+      return try FileStatus.of(name, in: held.raw)
+    } catch {
       if error == .noEntry || error == .nameTooLong { return nil }
       throw error
     }

@@ -131,18 +131,17 @@ extension Thumbs {
     var folders: [FileName] = []
     var items: [PageItem] = []
     var modified = status.modified
-    for line in try read(folder) {
-      switch line {
-      case .folder(let name, _): folders.append(name)
-      case .picture(let picture, let document, _):
-        // Gone since it was read.
-        guard let found = try documentStatus(document, in: folder) else { continue }
+    for line in try read(folder) where !line.name.isDots {
+      switch try resolve(line.name, in: folder) {
+      case .folder: folders.append(line.name)
+      case .document(let document, let found):
         modified = max(modified, found.modified)
         items.append(
           PageItem(
-            document: document, picture: picture, file: found.id(root: root.key.device), size: found.size,
+            document: document, picture: line.name, file: found.id(root: root.key.device), size: found.size,
             modified: found.modified, isOpen: isOpen(found, toReadersOf: status)))
-      case .dots, .note, .page: continue
+      // Nothing: gone since it was read.
+      case .note, .page, nil: continue
       }
     }
     let bytes = shelf.pages.page(of: PageFolder(path: path, folders: folders.sorted(), items: items))
@@ -163,7 +162,7 @@ extension Thumbs {
     status.kind = .regular
     status.permissions &= 0o444
     if folder.permissions & 0o200 != 0 { status.permissions |= 0o200 }
-    status.inode = pageInode(of: folder)
+    status.inode = pageInode(folder.inode)
     status.modifiedSeconds = max(0, page.modified.nanoseconds) / 1_000_000_000
     status.modifiedNanoseconds = UInt32(max(0, page.modified.nanoseconds) % 1_000_000_000)
     status.size = Int64(page.bytes.count)
@@ -172,5 +171,5 @@ extension Thumbs {
     return status
   }
 
-  func pageInode(of folder: FileStatus) -> UInt64 { folder.inode | NodeID.viewBit | 1 << 61 }
+  func pageInode(_ folder: UInt64) -> UInt64 { folder | NodeID.viewBit | 1 << 61 }
 }
