@@ -43,6 +43,7 @@ public final class Pipeline: Settled, Projection {
     parts.observe(observer)
     let parts = parts
     parts.pool.draw(parts.store.findPlaceholders())
+    parts.desktop?.start()
     let workers = parts.pool.start()
     let scanner = Thread("sharefs-scan") { parts.scanner.run() }
     let writer = Thread("sharefs-catalog") { [self] in
@@ -80,6 +81,7 @@ public final class Pipeline: Settled, Projection {
     parts.inbox.stop()
     threads.scanner.join()
     threads.writer.join()
+    parts.desktop?.stop()
     parts.index.stop()
     threads.answerer.join()
     parts.feed.close()

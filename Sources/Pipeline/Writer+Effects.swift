@@ -23,6 +23,7 @@ extension Writer {
     case .same(let asset):
       after {
         parts.index.set(asset)
+        if asset.state == .done { parts.desktop?.touch(asset) }
         if asset.state == .pending { self.scheduler.add(asset.id) }
       }
     case .refiled(let asset, let old):
@@ -33,6 +34,7 @@ extension Writer {
     case .moved(let asset, let from, let to):
       after {
         let picture = parts.index.picture(of: asset.file)
+        parts.desktop?.move(asset, from: from, to: to)
         self.tell(asset.file, from, old: picture, new: nil)
         self.tell(asset.file, to, old: nil, new: picture)
         if TemporaryNames.contains(to) {
@@ -44,19 +46,25 @@ extension Writer {
     case .folderMoved(let from, let to):
       after {
         if !TemporaryNames.contains(to) { parts.feed.publish(.renamed, asset: nil, path: to, from: from) }
+        parts.desktop?.moveFolder(from: from, to: to)
         // A scan under way may have passed the one and not yet reached the other.
         parts.scanner.moved(to)
       }
     case .unplaced(let asset, let path):
       after {
+        parts.desktop?.remove([path])
         self.tell(asset.file, path, old: parts.index.picture(of: asset.file), new: nil)
         if !TemporaryNames.contains(path) { parts.feed.publish(.removed, asset: asset, path: path) }
       }
     case .placed(let asset, let path):
-      after { self.tell(asset.file, path, old: nil, new: parts.index.picture(of: asset.file)) }
+      after {
+        parts.desktop?.copy(asset, to: path)
+        self.tell(asset.file, path, old: nil, new: parts.index.picture(of: asset.file))
+      }
     case .removed(let asset, let places):
       after {
         self.scheduler.forget(asset.id)
+        parts.desktop?.remove(places)
         let picture = parts.index.drop(asset.file, asset: asset.id) ?? asset.picture
         if let stored = asset.picture, stored.placeholder == nil {
           parts.store.remove(asset: asset.id, version: stored.version)

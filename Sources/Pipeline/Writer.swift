@@ -99,6 +99,13 @@ final class Writer {
         if before != nil { try self.catalog.requeuePictures() }
         try self.catalog.set("box", box)
       }
+      // What was made before the desktop was to have its own is made again for it.
+      let desktop = self.parts.settings.desktop == nil ? "off" : "on"
+      let desktopBefore = try self.catalog.setting("desktop")
+      if desktopBefore != desktop {
+        if desktop == "on", before != nil { try self.catalog.requeuePictures() }
+        try self.catalog.set("desktop", desktop)
+      }
       try self.catalog.requeueUnreadable()
     }
     do throws(CatalogError) {

@@ -67,7 +67,10 @@ final class Daemon: Sendable {
     let late = LateTree()
     let settings = Settings(
       catalogFolder: location.data, cacheFolder: location.cache, worker: plan.worker, workers: System.processors,
-      box: plan.options.thumbSize, source: plan.sourceFolder.raw, isBeingWritten: { late.isBeingWritten($0) })
+      box: plan.options.thumbSize, source: plan.sourceFolder.raw,
+      desktop: try plan.options.desktopThumbs
+        ? Settings.Desktop(cacheFolder: StateFolders.desktopCache(), mountpoint: plan.mountpoint) : nil,
+      isBeingWritten: { late.isBeingWritten($0) })
     do throws(PipelineError) {
       pipeline = try Pipeline(settings: settings, reporter: plan.log)
     } catch {
