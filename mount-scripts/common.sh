@@ -11,7 +11,8 @@ packages=(
 # shellcheck disable=SC2034
 test_packages=(
   ffmpeg rsync attr acl sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux procps file
-  chromium man-db systemd dpkg-dev binutils zsh fish
+  chromium samba samba-vfs-modules smbclient openssh-server openssh-client rclone curl restic borgbackup
+  man-db systemd dpkg-dev binutils zsh fish
 )
 
 swift_least=6.2

@@ -8,6 +8,7 @@ struct InstallTests {
   @Test func comesAndGoes() throws {
     try Script.run(
       """
+      empty_sbin
       "$root/mount-scripts/install" --from "$programs" --prefix "$T/p" 2>words
       grep -q 'installed in' words
       [ "$(readlink /usr/sbin/mount.sharefs)" = "$T/p/bin/sharefs" ]
@@ -37,6 +38,7 @@ struct InstallTests {
     let clip = try Fixtures.clip("red")
     try Script.run(
       """
+      empty_sbin
       "$root/mount-scripts/install" --from "$programs" --prefix "$T/p" 2>words
       PATH=$T/p/bin:$PATH; mkdir src dst clips
       mount -t fuse.sharefs "$T/src" "$T/dst" -o rw,nosuid,nodev,noatime,_netdev,nofail,noauto,user,users,owner,defaults,relatime,x-systemd.automount,x-gvfs-show,X-mount.mkdir,comment=hello,thumb_size=160x90

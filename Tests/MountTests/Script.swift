@@ -31,21 +31,23 @@ enum Script {
       export T='\(folder)' root='\(root)' programs='\(programs)' HOME='\(folder)'
       cd "$T"
       # await COMMAND...: waits until it succeeds, 20 seconds at most. refuses COMMAND...: it must not succeed.
-      await() { local i; for ((i = 0; i < 400; i++)); do "$@" >/dev/null 2>&1 && return; sleep 0.05; done; "$@"; }
+      await() { local end=$((SECONDS + 20)); until "$@" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || { "$@"; return; }; sleep 0.05; done; }
       refuses() { if "$@"; then echo "this must fail: $*" >&2; return 1; fi; }
       # ended FOLDER: whether no daemon serves it any more.
       ended() { ! pgrep -f "sharefs mount.*$1"; }
 
       """
     let aside = """
-      cp -P /usr/sbin/mount.fuse3 /usr/sbin/mount.fuse "$T/" 2>/dev/null || :
-      for folder in /usr/sbin /var/lib /var/cache /run; do mount -t tmpfs apart $folder; done
-      cp -P "$T"/mount.fuse* /usr/sbin/ 2>/dev/null || :
+      for folder in /var/lib /var/cache /run; do mount -t tmpfs apart $folder; done
+      # For installers: nothing in /usr/sbin but what libfuse has there.
+      empty_sbin() {
+        cp -P /usr/sbin/mount.fuse* "$T/"; mount -t tmpfs apart /usr/sbin; cp -P "$T"/mount.fuse* /usr/sbin/
+      }
 
       """
     let out = try Descriptor.memory("output")
     var words = ["bash", "-c", beginning + (apart ? aside : "") + text]
-    if apart { words = ["unshare", "--mount", "--propagation", "private"] + words }
+    if apart { words = ["unshare", "--mount", "--propagation", "slave"] + words }
     let child = try Child.spawn(
       FileName("/usr/bin/env"),
       (["env", "LC_ALL=C.UTF-8", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"] + words).map {
