@@ -26,7 +26,7 @@ enum Script {
     let folder = unsafe String(cString: mkdtemp(&template))
     unsafe chmod(folder, 0o755)
     let beginning = """
-      set -euo pipefail
+      set -Eeuo pipefail
       trap 'echo "line $LINENO failed: $BASH_COMMAND" >&2' ERR
       export T='\(folder)' root='\(root)' programs='\(programs)' HOME='\(folder)'
       cd "$T"
@@ -38,6 +38,8 @@ enum Script {
 
       """
     let aside = """
+      # Other tests' shares: a copy of their mounts in here would keep their daemons from ending.
+      grep ' - fuse.sharefs ' /proc/self/mountinfo | cut -d ' ' -f 5 | while read -r point; do umount -l "$point" || :; done
       for folder in /var/lib /var/cache /run; do mount -t tmpfs apart $folder; done
       # For installers: nothing in /usr/sbin but what libfuse has there.
       empty_sbin() {
