@@ -15,6 +15,8 @@ enum Kernel {
     static let readdirplus: UInt32 = 44
     static let lseek: UInt32 = 46
     static let copyFileRange: UInt32 = 47
+    static let tmpfile: UInt32 = 51
+    static let statx: UInt32 = 52
   }
 
   /// `struct fuse_in_header`: length u32, opcode u32, unique u64, nodeid u64, uid u32, gid u32, pid u32, extensions u16, padding u16.
@@ -23,6 +25,24 @@ enum Kernel {
     static let opcode = 4
     static let unique = 8
     static let node = 16
+    static let user = 24
+    static let group = 28
+    static let process = 32
+  }
+
+  /// `struct fuse_statx_in`: getattr_flags u32, reserved u32, handle u64, flags u32, mask u32.
+  enum StatxIn {
+    static let flags = 0
+    static let handle = 8
+    static let size = 24
+  }
+
+  /// `struct fuse_create_in`: flags u32, mode u32, umask u32, open_flags u32.
+  enum CreateIn {
+    static let flags = 0
+    static let mode = 4
+    static let mask = 8
+    static let size = 16
   }
 
   /// `struct fuse_out_header`: length u32, error s32, unique u64.

@@ -23,6 +23,8 @@ public protocol Operations: AnyObject, Sendable {
     flags: UInt32)
 
   func create(_ request: consuming Request, in parent: NodeID, _ name: FileName, mode: mode_t, flags: CInt)
+  /// O_TMPFILE: a document without a name.
+  func createNameless(_ request: consuming Request, in parent: NodeID, mode: mode_t, flags: CInt)
   func open(_ request: consuming Request, _ node: NodeID, flags: CInt)
   func release(_ request: consuming Request, _ node: NodeID, handle: UInt64)
   func read(_ request: consuming Request, _ node: NodeID, handle: UInt64, offset: Int64, count: Int)

@@ -7,21 +7,45 @@ public import Posix
 /// is dropped answers EIO, so that no program hangs for our mistake.
 @safe public struct Request: ~Copyable, @unchecked Sendable {
   // Sound since libfuse allows a request to be answered from any thread.
-  private let raw: fuse_req_t
+  private let origin: Origin
 
-  init(_ raw: fuse_req_t) { unsafe self.raw = raw }
+  @safe private enum Origin {
+    case libfuse(fuse_req_t)
+    /// Of a kind that libfuse does not know: it is answered with `fail`, `attributes` or `created`.
+    case direct(DirectRequest)
+  }
 
-  deinit { unsafe fuse_reply_err(raw, EIO) }
+  init(_ raw: fuse_req_t) { unsafe origin = .libfuse(raw) }
+
+  init(_ direct: DirectRequest) { origin = .direct(direct) }
+
+  deinit {
+    switch origin {
+    case .libfuse(let raw): unsafe fuse_reply_err(raw, EIO)
+    case .direct(let request): request.answer(EIO)
+    }
+  }
+
+  private var direct: DirectRequest? {
+    if case .direct(let request) = origin { return request }
+    return nil
+  }
+
+  private var raw: fuse_req_t {
+    guard case .libfuse(let raw) = origin else { preconditionFailure("no answer for this kind of request") }
+    return unsafe raw
+  }
 
   /// Who asks.
   public var caller: Caller {
+    if let direct { return direct.caller }
     let context = unsafe fuse_req_ctx(raw).pointee
     return Caller(user: context.uid, group: context.gid, thread: context.pid, mask: context.umask)
   }
 
   /// Answers with an error.
   public consuming func fail(_ error: Errno) {
-    unsafe fuse_reply_err(raw, error.rawValue)
+    if let direct { direct.answer(error.rawValue) } else { unsafe fuse_reply_err(raw, error.rawValue) }
     discard self
   }
 
@@ -62,8 +86,12 @@ public import Posix
 
   /// - Parameter lifetime: seconds for which the kernel may go without asking again.
   public consuming func attributes(_ status: FileStatus, lifetime: Double) {
-    var attributes = status.cStatus
-    unsafe fuse_reply_attr(raw, &attributes, lifetime)
+    if let direct {
+      direct.answer(0, status.statxBytes(lifetime: lifetime))
+    } else {
+      var attributes = status.cStatus
+      unsafe fuse_reply_attr(raw, &attributes, lifetime)
+    }
     discard self
   }
 
@@ -77,6 +105,11 @@ public import Posix
   @discardableResult
   public consuming func created(_ entry: Entry, _ file: OpenReply) -> Bool {
     let reply = entry.bytes + file.bytes
+    if let direct {
+      let taken = direct.answer(0, reply)
+      discard self
+      return taken
+    }
     let taken = unsafe reply.withUnsafeBufferPointer { bytes in
       unsafe bytes.withMemoryRebound(to: CChar.self) { unsafe fuse_reply_buf(raw, $0.baseAddress, $0.count) == 0 }
     }

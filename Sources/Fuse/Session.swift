@@ -111,6 +111,7 @@ public enum SessionError: Error, Sendable {
       let count = unsafe Int(fuse_session_receive_buf(raw, &work.buffer))
       if count == -Int(EINTR) { continue }
       if count <= 0 { break }
+      if unsafe takesDirectly(UnsafeRawBufferPointer(start: work.buffer.mem, count: count)) { continue }
       if unsafe Session.isSlow(UnsafeRawBufferPointer(start: work.buffer.mem, count: count)) {
         pool.hand(over: work)
         work = pool.fresh()
@@ -137,6 +138,9 @@ public enum SessionError: Error, Sendable {
 
   /// Takes the mount away if it is still there, and closes the connection: whoever still waits for an answer gets an error.
   public func close() { unsafe fuse_session_unmount(raw) }
+
+  /// The kernel's device, for as long as we live.
+  var device: CInt { unsafe fuse_session_fd(raw) }
 
   /// Whether this process may ask for passthrough at all.
   public static var mayPassThrough: Bool { clinux_may_administer() == 1 }

@@ -13,6 +13,10 @@ enum Message: Sendable {
   case found(SharePath)
   /// A scan found nothing where this asset should be.
   case missing(SharePath, asset: Int64)
+  /// A name, or all that stood in a folder, has gone while nobody told us; it may have become another.
+  case vanished(SharePath)
+  /// What has gone does not come back.
+  case vanishedForGood
   case scanEnded(isComplete: Bool)
   /// The stored picture is not there any more.
   case lost(asset: Int64, version: Int64)

@@ -13,10 +13,12 @@ final class Parts: Sendable {
   let pool: WorkerPool
   let scanner: Scanner
   let desktop: DesktopCache?
+  /// Nil when nothing changes the source folder but the mount.
+  let watch: SourceWatch?
   let feed = EventFeed()
   private let observing = Monitor<(any ProjectionObserver)?>(nil)
 
-  init(_ settings: Settings, _ source: Source, _ reporter: any Reporter) {
+  init(_ settings: Settings, _ source: Source, _ reporter: any Reporter) throws(Errno) {
     self.settings = settings
     self.source = source
     problems = Problems(reporter)
@@ -32,6 +34,9 @@ final class Parts: Sendable {
       inbox.post(.finished(ticket, result, tries: 0))
     }
     scanner = Scanner(settings: settings, source: source, store: store, inbox: inbox, problems: problems)
+    watch =
+      settings.watchesSource
+      ? try SourceWatch(source: source, inbox: inbox, scanner: scanner, problems: problems) : nil
   }
 
   var observer: (any ProjectionObserver)? { observing.withLock { $0 } }

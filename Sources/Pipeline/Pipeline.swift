@@ -11,7 +11,15 @@ public final class Pipeline: Settled, Projection {
   private struct State {
     /// Until the writer thread has taken it.
     var catalog: Catalog?
-    var threads: (writer: Thread, scanner: Thread, answerer: Thread, workers: [Thread])?
+    var threads: Threads?
+  }
+
+  private struct Threads {
+    let writer: Thread
+    let scanner: Thread
+    let answerer: Thread
+    let workers: [Thread]
+    let watch: Thread?
   }
 
   private let parts: Parts
@@ -22,7 +30,7 @@ public final class Pipeline: Settled, Projection {
   ///   aside, reported, and built anew by the scan.
   public init(settings: Settings, reporter: any Reporter) throws(PipelineError) {
     do throws(Errno) {
-      parts = Parts(settings, try Source(settings.source), reporter)
+      parts = try Parts(settings, try Source(settings.source), reporter)
     } catch {
       throw PipelineError("The source folder cannot be opened: \(error).")
     }
@@ -57,8 +65,11 @@ public final class Pipeline: Settled, Projection {
       Writer(parts, catalog).run()
     }
     let answerer = Thread("sharefs-answer") { parts.index.answer() }
-    state.withLock { $0.threads = (writer, scanner, answerer, workers) }
-    parts.scanner.request()
+    let watch = parts.watch.map { watch in Thread("sharefs-watch") { watch.run() } }
+    state.withLock {
+      $0.threads = Threads(writer: writer, scanner: scanner, answerer: answerer, workers: workers, watch: watch)
+    }
+    if watch == nil { parts.scanner.request() }
   }
 
   /// Ends all threads and workers within a second or two. What is pending stays so for the next start; who waits is answered.
@@ -74,11 +85,13 @@ public final class Pipeline: Settled, Projection {
       parts.index.answer()
       return
     }
+    parts.watch?.stop()
     parts.scanner.stop()
     parts.pool.stop()
     // First those that hand something to the writer, so that it hears of every job that was broken off.
     for thread in threads.workers { thread.join() }
     parts.inbox.stop()
+    threads.watch?.join()
     threads.scanner.join()
     threads.writer.join()
     parts.desktop?.stop()

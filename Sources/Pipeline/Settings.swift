@@ -22,6 +22,9 @@ public struct Settings: Sendable {
   /// Whether somebody is writing the file now: asked before a document found by a scan is taken for finished. Never blocks.
   public var isBeingWritten: @Sendable (FileID) -> Bool
 
+  /// Whether others may change the source folder without us, so that it has to be watched.
+  public var watchesSource = false
+
   /// The cache in which the user's file managers look.
   public struct Desktop: Hashable, Sendable {
     /// `$XDG_CACHE_HOME`
@@ -42,8 +45,7 @@ public struct Settings: Sendable {
 
   public init(
     catalogFolder: FileName, cacheFolder: FileName, worker: FileName, workers: Int, box: Box = .standard, source: CInt,
-    patience: Clock.Instant = Clock.seconds(10), desktop: Desktop? = nil,
-    isBeingWritten: @escaping @Sendable (FileID) -> Bool
+    patience: Clock.Instant = Clock.seconds(10), isBeingWritten: @escaping @Sendable (FileID) -> Bool
   ) {
     self.catalogFolder = catalogFolder
     self.cacheFolder = cacheFolder
@@ -52,7 +54,6 @@ public struct Settings: Sendable {
     self.box = box
     self.source = source
     self.patience = patience
-    self.desktop = desktop
     self.isBeingWritten = isBeingWritten
   }
 }

@@ -21,6 +21,9 @@ struct Source: Sendable {
     return status.kind == .regular ? status : nil
   }
 
+  /// Whether somebody writes it without us; then its end is told by the watch.
+  func isOpenForWriting(_ path: SharePath) throws(Errno) -> Bool { try open(path).isOpenForWriting }
+
   func id(_ status: FileStatus) -> FileID { status.id(root: device) }
 
   /// Whether the folder is there and has anything in it: what is missing from a vanished or empty source was not deleted.

@@ -22,6 +22,16 @@ extension Writer {
       if finding(path) == .absent {
         try act { effects throws(CatalogError) in try self.catalog.lost(path, of: id, &effects) }
       }
+    case .vanished(let path):
+      for (place, id) in try catalog.places(within: path) where finding(place) == .absent {
+        try act { effects throws(CatalogError) in try self.catalog.lost(place, of: id, &effects) }
+        unplaced.insert(id)
+      }
+    case .vanishedForGood:
+      for id in unplaced {
+        try act { effects throws(CatalogError) in try self.catalog.removePlaceless(id, &effects) }
+      }
+      after { self.unplaced = [] }
     case .scanEnded(let isComplete):
       if isComplete { try act { effects throws(CatalogError) in try self.catalog.removePlaceless(&effects) } }
     case .lost(let id, let version):
@@ -82,6 +92,7 @@ extension Writer {
       let file = parts.source.id(first)
       // Asked before the stamp that counts and after it: a stream that began or ended in between is met by one of them.
       if parts.settings.isBeingWritten(file) { return nil }
+      if parts.settings.watchesSource, try parts.source.isOpenForWriting(path) { return nil }
       guard let second = try parts.source.status(path), parts.source.id(second) == file else { return nil }
       if parts.settings.isBeingWritten(file) { return nil }
       return (Document(file: file, path: path), second.stamp)

@@ -16,6 +16,8 @@ final class Writer {
   private var delayed: [(time: Clock.Instant, message: Message)] = []
   /// What is done once the transaction is committed, in this order.
   private var steps: [() -> Void] = []
+  /// Assets whose last name may have gone; see `Message.vanished`.
+  var unplaced: Set<Int64> = []
   private var nextJob: UInt64 = 1
   var isStopping = false
 

@@ -82,7 +82,7 @@ final class Files: Sendable {
     guard let node = table.release(id, count: count) else { return }
     let descriptor = node.takeDescriptor()
     // Closing the last descriptor of a removed file frees its blocks, which may take long for a large one.
-    if let descriptor, node.isGone { reaper.drop(descriptor) }
+    if let descriptor, node.isNameless { reaper.drop(descriptor) }
     if table.hasShrunk() { reaper.trim() }
   }
 

@@ -39,6 +39,31 @@ extension Files {
     }
   }
 
+  /// O_TMPFILE. It may get its first name by linkat(2), which makes it a document.
+  func createNameless(_ request: consuming Request, in parent: NodeID, mode: mode_t, flags: CInt) {
+    do throws(Errno) {
+      let folder = try table.find(parent).open()
+      // Whether it may be linked is the kernel's business: it knows O_EXCL.
+      let kept = OpenFile.reopening(flags) & ~O_NONBLOCK | CInt(O_TMPFILE)
+      let made = try Credentials.acting(as: request.caller) { () throws(Errno) -> SharedDescriptor in
+        SharedDescriptor(try Descriptor.open(at: folder.raw, FileName("."), kept, mode: mode & 0o7777))
+      }
+      let status = try made.descriptor.status()
+      let node = hold(status, in: nil, FileName(""))
+      do throws(Errno) {
+        node.adopt(try Descriptor.reopen(made.raw, CInt(O_PATH)))
+        // The kernel opens backing files with the caller's flags, of which O_TMPFILE asks for a folder.
+        let file = try open(node, flags: flags, made: made, isNew: true, mayPassThrough: false)
+        finishCreate(request, node, status, file)
+      } catch {
+        release(node.id, count: 1)
+        throw error
+      }
+    } catch {
+      request.fail(error)
+    }
+  }
+
   private func finishCreate(_ request: consuming Request, _ node: Node, _ status: FileStatus, _ file: OpenFile) {
     let handle = file.handle()
     if !request.created(entry(node, status), reply(file, handle)) {
@@ -85,17 +110,20 @@ extension Files {
   }
 
   private func open(
-    _ node: Node, flags: CInt, made: SharedDescriptor? = nil, isNew: Bool = false
+    _ node: Node, flags: CInt, made: SharedDescriptor? = nil, isNew: Bool = false, mayPassThrough: Bool = true
   ) throws(Errno) -> OpenFile {
     let held = try node.pin()
-    do throws(Errno) { return try open(node, held.raw, flags: flags, made: made, isNew: isNew) } catch {
+    do throws(Errno) {
+      return try open(
+        node, held.raw, flags: flags, made: made, isNew: isNew, mayPassThrough: mayPassThrough && passesThrough)
+    } catch {
       node.unpin()
       throw error
     }
   }
 
   private func open(
-    _ node: Node, _ raw: CInt, flags: CInt, made: SharedDescriptor?, isNew: Bool
+    _ node: Node, _ raw: CInt, flags: CInt, made: SharedDescriptor?, isNew: Bool, mayPassThrough: Bool
   ) throws(Errno) -> OpenFile {
     let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
     var before: FileStatus?
@@ -107,7 +135,7 @@ extension Files {
       }
       before = status
     }
-    let isPassthrough = try attach(node, raw)
+    let isPassthrough = try attach(node, raw, mayPassThrough: mayPassThrough)
     if isWriter {
       streams.begin(node, before: isNew ? nil : before, mayBeMapped: isPassthrough && flags & O_ACCMODE == O_RDWR)
     }
@@ -147,12 +175,12 @@ extension Files {
   private var passesThrough: Bool { session.withLock { $0?.hasPassthrough ?? false } }
 
   /// Counts one more open and decides how its data goes: as that of the inode's other handles, else by passthrough where the kernel lets us.
-  private func attach(_ node: Node, _ raw: CInt) throws(Errno) -> Bool {
+  private func attach(_ node: Node, _ raw: CInt, mayPassThrough: Bool) throws(Errno) -> Bool {
     let (isFirst, isPassthrough) = node.withBacking { backing in
       backing.opens += 1
       return (backing.opens == 1, backing.number != nil)
     }
-    guard isFirst, node.kind == .regular, let session = session.withLock({ $0 }), session.hasPassthrough else {
+    guard isFirst, mayPassThrough, node.kind == .regular, let session = session.withLock({ $0 }) else {
       return isPassthrough
     }
     do throws(Errno) {

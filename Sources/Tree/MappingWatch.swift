@@ -6,8 +6,8 @@ import Synchronization
 /// Under passthrough a writable mapping holds the backing file and may be stored into after RELEASE: whether one lives is asked of
 /// the kernel by a read lease, which is only given when nobody has the file open for writing; its end is told by inotify.
 final class MappingWatch: Sendable {
-  private let notifications: Descriptor
-  private let wakeUp: Descriptor
+  private let notifications: Notifications
+  private let wakeup: Wakeup
   private let state = Monitor(State())
   /// How many wait or are being finished: a look costs nothing while nobody is.
   private let count = Atomic<Int>(0)
@@ -26,8 +26,8 @@ final class MappingWatch: Sendable {
   }
 
   init() throws(Errno) {
-    notifications = Descriptor(owning: try check { inotify_init1(CInt(IN_CLOEXEC)) })
-    wakeUp = Descriptor(owning: try check { eventfd(0, CInt(EFD_CLOEXEC)) })
+    notifications = try Notifications()
+    wakeup = try Wakeup()
     // A lease that is broken the moment after it was given sends SIGIO.
     Signals.ignore(SIGIO)
     thread.withLock { thread in thread = Thread("sharefs-mapping") { [self] in run() } }
@@ -53,14 +53,7 @@ final class MappingWatch: Sendable {
 
   /// Calls `body` from the watching thread when no writable mapping lives any more.
   func wait(for node: Node, _ body: @escaping @Sendable () -> Void) {
-    let held = try? node.open()
-    let watch: CInt =
-      held.map { held in
-        unsafe FileName.ofDescriptor(held.raw).withCString { path in
-          unsafe inotify_add_watch(notifications.raw, path, UInt32(IN_CLOSE_WRITE))
-        }
-      } ?? -1
-    guard watch >= 0 else {
+    guard let held = try? node.open(), let watch = try? notifications.watch(held.raw, IN_CLOSE_WRITE) else {
       // No watch to be had (the user's limit): the document counts as finished now rather than never.
       body()
       return
@@ -81,7 +74,7 @@ final class MappingWatch: Sendable {
 
   func stop() {
     isStopping.store(true, ordering: .releasing)
-    try? wakeUp.write([1, 0, 0, 0, 0, 0, 0, 0])
+    wakeup.wake()
     let thread = thread.withLock { thread in
       defer { thread = nil }
       return thread
@@ -91,7 +84,7 @@ final class MappingWatch: Sendable {
 
   private func ended(_ watch: CInt) {
     // First: the same inode watched anew must get another number. Failing, it was the other thread's.
-    _ = inotify_rm_watch(notifications.raw, watch)
+    notifications.forget(watch)
     let wait: Wait? = state.withLock { state in
       guard let wait = state.waiting.removeValue(forKey: watch) else { return nil }
       state.finishing += 1
@@ -105,29 +98,18 @@ final class MappingWatch: Sendable {
 
   private func run() {
     while true {
-      var polled = [
-        pollfd(fd: notifications.raw, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: wakeUp.raw, events: Int16(POLLIN), revents: 0),
-      ]
-      unsafe poll(&polled, 2, -1)
-      if isStopping.load(ordering: .acquiring) { return }
-      guard polled[0].revents != 0 else { continue }
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      let raw = notifications.raw
-      let count = unsafe read(raw, &buffer, buffer.count)
-      var position = 0
-      // struct inotify_event: wd s32, mask u32, cookie u32, len u32, name.
-      while position + 16 <= count {
-        let start = position
-        let (watch, length) = unsafe buffer.withUnsafeBytes { bytes in
-          unsafe (
-            bytes.loadUnaligned(fromByteOffset: start, as: Int32.self),
-            Int(bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
-          )
+      var awaited = [Awaited(notifications.raw), Awaited(wakeup.raw)]
+      do throws(Errno) {
+        try Awaited.wait(&awaited)
+        if isStopping.load(ordering: .acquiring) { return }
+        guard awaited[0].canRead else { continue }
+        for event in try notifications.read() {
+          let node = state.withLock { $0.waiting[event.watch]?.node }
+          if let node, !isMappedWritable(node) { ended(event.watch) }
         }
-        position += 16 + length
-        let node = state.withLock { $0.waiting[watch]?.node }
-        if let node, !isMappedWritable(node) { ended(watch) }
+      } catch {
+        // Only a lack of memory: whoever asks next looks again by itself.
+        Clock.pause(0.1)
       }
     }
   }

@@ -84,7 +84,7 @@ final class Node: @unchecked Sendable {
 extension Node {
   /// The name by which it was last looked up, and the folder; a file with several hard links has several.
   func moved(to parent: Node, _ name: FileName) {
-    let old: (Node?, FileName)? = withState { state in
+    let old: (parent: Node?, name: FileName)? = withState { state in
       if state.parent === parent && state.name == name && !state.isGone { return nil }
       defer {
         state.parent = parent
@@ -93,14 +93,18 @@ extension Node {
       }
       return (state.parent, state.name)
     }
-    // The last reference to a forgotten parent may go here, outside of the lock.
-    _ = old
+    // From now on it can be reached by name. (And the last reference to a forgotten parent may go here, outside of the lock.)
+    if let old, old.parent == nil { unpin() }
   }
 
   /// Its last name was removed; it lives on while it is open. The caller has it pinned, and it stays so.
-  func lostLastName() { withState { $0.isGone = true } }
+  func lostLastName() {
+    withUse { $0.pins += 1 }
+    withState { $0.isGone = true }
+  }
 
-  var isGone: Bool { withState { $0.isGone } }
+  /// Whether no name leads to it: closing it for the last time frees its blocks.
+  var isNameless: Bool { withState { $0.isGone || $0.parent == nil } }
 
   /// Where it stands in the share; nil when it, or a folder above, was removed.
   var path: SharePath? {
@@ -184,10 +188,10 @@ extension Node {
   }
 
   func unpin() {
-    let isGone = isGone
+    let isNameless = isNameless
     let isLeft = withUse { use in
       use.pins -= 1
-      return use.pins == 0 && !use.isCached && !isGone
+      return use.pins == 0 && !use.isCached && !isNameless
     }
     if isLeft { cache.insert(self) }
   }

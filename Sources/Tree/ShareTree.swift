@@ -19,7 +19,7 @@ public final class ShareTree: Sendable {
   ) throws(Errno) {
     let status = try source.status()
     let thumbsName = ShareTree.freeName(in: source.raw)
-    let cache = DescriptorCache(capacity: DescriptorCache.usualCapacity)
+    let cache = DescriptorCache(capacity: settings.keptDescriptors)
     let root = Node(
       id: .root, status: status, rootDevice: status.device, cache: cache, parent: nil, name: FileName("."))
     root.adopt(source)
@@ -170,6 +170,11 @@ extension ShareTree: Operations {
   public func create(_ request: consuming Request, in parent: NodeID, _ name: FileName, mode: mode_t, flags: CInt) {
     if let view = owner(parent) { return view.create(request, in: parent, name, mode: mode, flags: flags) }
     files.create(request, in: parent, name, mode: mode, flags: flags)
+  }
+
+  public func createNameless(_ request: consuming Request, in parent: NodeID, mode: mode_t, flags: CInt) {
+    if let view = owner(parent) { return view.createNameless(request, in: parent, mode: mode, flags: flags) }
+    files.createNameless(request, in: parent, mode: mode, flags: flags)
   }
 
   public func open(_ request: consuming Request, _ node: NodeID, flags: CInt) {

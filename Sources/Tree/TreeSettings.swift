@@ -8,6 +8,8 @@ public struct TreeSettings: Sendable {
   public var thumbs: Thumbs
   /// Where the mount is seen, for what the daemon does through it (see `Announcer`).
   public var mountpoint: FileName
+  /// How many descriptors are kept for what was used last, beside those of what is open.
+  public var keptDescriptors = DescriptorCache.usualCapacity
 
   public enum Thumbs: Hashable, Sendable {
     /// Shown in the share's root.

@@ -96,6 +96,20 @@ struct LifecycleTests {
     try share.end()
   }
 
+  /// umount(8) does not wait for the daemon's end; whoever mounts again at once is served all the same.
+  @Test(arguments: Mode.possible) func mountedAgainAtOnce(mode: Mode) throws {
+    try onShare(mode) { share in
+      for turn in 0..<5 {
+        try share.shell("for i in $(seq 20); do echo $i > \(turn)-$i.txt; done")
+        let umount = mode == .user ? "fusermount3 -u" : "umount"
+        try eventually("nobody visits the mount") {
+          try share.run("sh", "-c", "\(umount) '\(share.folder)' 2>/dev/null") == 0
+        }
+        try share.mount()
+      }
+    }
+  }
+
   /// The two-folder form shows the source elsewhere; what is written here is there.
   @Test(arguments: Mode.possible) func twoFolders(mode: Mode) throws {
     let clip = try Fixtures.clip("green")

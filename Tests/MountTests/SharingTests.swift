@@ -54,7 +54,7 @@ struct SharingTests {
         mkfifo slow; { head -c 5000 '\(clip)'; sleep 30; } >slow & echo $! >feeder.pid
         smbclient -s "$T/smb.conf" -p $port -U root%secret //127.0.0.1/clips -c 'put slow cut.mp4' >/dev/null 2>&1 & echo $! >client.pid
         await test -e clips/cut.mp4; kill -9 "$(cat client.pid)"; rm client.pid
-        await verdict cut.mp4 'incomplete\\|invalid'
+        await verdict cut.mp4 'incomplete\\|invalid' || { ls -l clips; sharefs info --json --state "$T/state" "$T/clips/cut.mp4" || :; exit 1; }
         # What macOS leaves beside others is stored and not catalogued.
         echo x >._one.mp4; client 'put ._one.mp4; put ._one.mp4 .DS_Store'
         [ -z "$(sharefs list --state "$T/state" "$T/clips" | grep '\\._\\|DS_Store' || :)" ]

@@ -9,7 +9,7 @@ import Testing
   "Parity with the plain folder", .serialized, .enabled(if: TestMount.isPossible, "mounting needs root and /dev/fuse"))
 struct ParityTests {
   /// Runs the program in a plain folder and in a mount; what `tell` says must be the same.
-  private func same(_ program: String, passthrough: Bool) throws {
+  func same(_ program: String, passthrough: Bool) throws {
     let prelude = """
       import os, sys, errno, fcntl, mmap, stat, struct, subprocess, ctypes, time, signal, socket
       libc = ctypes.CDLL(None, use_errno=True)

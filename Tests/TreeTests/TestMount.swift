@@ -18,9 +18,10 @@ final class TestMount: Sendable {
   /// Whether this machine lets us mount: as root, with the device.
   static let isPossible = unsafe geteuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0
 
-  init(passthrough: Bool, thumbs: TreeSettings.Thumbs = .listed) throws {
+  init(passthrough: Bool, thumbs: TreeSettings.Thumbs = .listed, keptDescriptors: Int? = nil) throws {
     folder = try TestMount.temporaryFolder()
-    let settings = TreeSettings(isExclusive: true, thumbs: thumbs, mountpoint: FileName(folder))
+    var settings = TreeSettings(isExclusive: true, thumbs: thumbs, mountpoint: FileName(folder))
+    if let keptDescriptors { settings.keptDescriptors = keptDescriptors }
     tree = try ShareTree(
       source: try Descriptor.open(folder, O_PATH | O_DIRECTORY), settings: settings, passthrough: passthrough,
       settled: recorder, projection: pictures)
@@ -134,8 +135,8 @@ final class TestMount: Sendable {
 func quoted(_ text: String) -> String { "'" + text + "'" }
 
 /// Mounts, acts, unmounts: with passthrough and without.
-func onMount(passthrough: Bool, _ body: (TestMount) throws -> Void) throws {
-  let mount = try TestMount(passthrough: passthrough)
+func onMount(passthrough: Bool, keptDescriptors: Int? = nil, _ body: (TestMount) throws -> Void) throws {
+  let mount = try TestMount(passthrough: passthrough, keptDescriptors: keptDescriptors)
   do { try body(mount) } catch {
     try mount.end()
     throw error

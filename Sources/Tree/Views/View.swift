@@ -35,6 +35,9 @@ extension View {
   func create(_ request: consuming Request, in parent: NodeID, _ name: FileName, mode: mode_t, flags: CInt) {
     request.fail(.readOnly)
   }
+  func createNameless(_ request: consuming Request, in parent: NodeID, mode: mode_t, flags: CInt) {
+    request.fail(.readOnly)
+  }
   func write(
     _ request: consuming Request, _ node: NodeID, handle: UInt64, offset: Int64, _ bytes: UnsafeRawBufferPointer
   ) { request.fail(.readOnly) }

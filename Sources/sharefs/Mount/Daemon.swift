@@ -65,12 +65,13 @@ final class Daemon: Sendable {
     Signals.interrupt(SIGUSR2)
     let location = plan.location
     let late = LateTree()
-    let settings = Settings(
+    var settings = Settings(
       catalogFolder: location.data, cacheFolder: location.cache, worker: plan.worker, workers: System.processors,
-      box: plan.options.thumbSize, source: plan.sourceFolder.raw,
-      desktop: try plan.options.desktopThumbs
-        ? Settings.Desktop(cacheFolder: StateFolders.desktopCache(), mountpoint: plan.mountpoint) : nil,
-      isBeingWritten: { late.isBeingWritten($0) })
+      box: plan.options.thumbSize, source: plan.sourceFolder.raw, isBeingWritten: { late.isBeingWritten($0) })
+    settings.watchesSource = !plan.isInPlace
+    if plan.options.desktopThumbs {
+      settings.desktop = Settings.Desktop(cacheFolder: try StateFolders.desktopCache(), mountpoint: plan.mountpoint)
+    }
     do throws(PipelineError) {
       pipeline = try Pipeline(settings: settings, reporter: plan.log)
     } catch {

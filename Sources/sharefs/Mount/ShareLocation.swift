@@ -93,7 +93,13 @@ struct ShareLocation: Sendable {
   }
 
   private static func take(_ data: FileName, _ identity: ShareIdentity) throws(Failure) -> ShareLock {
-    if let lock = try tryLock(data) { return lock }
+    // After umount(8) its daemon goes on for a moment, to bring its catalog to an end: who mounts again at once waits for that.
+    let deadline = Clock.now() + Clock.seconds(10)
+    repeat {
+      if let lock = try tryLock(data) { return lock }
+      if try MountTable.now().shares.contains(where: { $0.source == identity.path }) { break }
+      Clock.pause(0.02)
+    } while Clock.now() < deadline
     throw Failure(
       .mountFailed, "\(identity.path) is already served by another daemon of sharefs.",
       hint: "See `sharefs status`; end it with `sharefs umount`.")
