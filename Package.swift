@@ -59,6 +59,9 @@ let package = Package(
     .executableTarget(
       name: "media-benchmark", dependencies: ["Contracts", "Posix", "sharefs-worker"], path: "Benchmarks/media",
       cSettings: gnu, swiftSettings: strict),
+    .executableTarget(
+      name: "filesystem-operations", dependencies: ["CLinux", "Posix"], path: "Benchmarks/operations",
+      cSettings: gnu, swiftSettings: strict),
 
     tests("PosixTests", ["Posix"]),
     tests("ContractsTests", ["Contracts", "Posix"]),

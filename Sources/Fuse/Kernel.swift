@@ -74,6 +74,9 @@ enum Kernel {
   /// FUSE_PASSTHROUGH, bit 37 of the flags.
   static let passthrough2: UInt32 = 1 << 5
 
+  /// FUSE_NO_EXPORT_SUPPORT, bit 38: a file handle cannot be told, rather than be told and found stale once the kernel has forgotten its inode.
+  static let noExportSupport2: UInt32 = 1 << 6
+
   /// `FATTR_SIZE` in `struct fuse_setattr_in`'s first field.
   static let setSize: UInt32 = 1 << 3
 

@@ -56,14 +56,18 @@ final class Transport: Sendable {
     let low = UInt32(truncatingIfNeeded: offered)
     var flags = unsafe answer.load(fromByteOffset: Kernel.InitOut.flags, as: UInt32.self)
     flags |= low & Kernel.handleKillPrivV2
+    let offered2 = UInt32(truncatingIfNeeded: offered >> 32)
+    var more = offered2 & Kernel.noExportSupport2
     if wantsPassthrough && isPassthroughOffered {
-      flags |= Kernel.initExtended
-      let flags2 = unsafe answer.load(fromByteOffset: Kernel.InitOut.flags2, as: UInt32.self)
-      unsafe answer.storeBytes(
-        of: flags2 | Kernel.passthrough2, toByteOffset: Kernel.InitOut.flags2, as: UInt32.self)
+      more |= Kernel.passthrough2
       // One more layer above the backing file system; what is itself such a layer cannot be passed through.
       unsafe answer.storeBytes(of: 1, toByteOffset: Kernel.InitOut.stackDepth, as: UInt32.self)
       granted.store(true, ordering: .releasing)
+    }
+    if more != 0 {
+      flags |= Kernel.initExtended
+      let flags2 = unsafe answer.load(fromByteOffset: Kernel.InitOut.flags2, as: UInt32.self)
+      unsafe answer.storeBytes(of: flags2 | more, toByteOffset: Kernel.InitOut.flags2, as: UInt32.self)
     }
     unsafe answer.storeBytes(of: flags, toByteOffset: Kernel.InitOut.flags, as: UInt32.self)
   }

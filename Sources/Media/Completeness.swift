@@ -30,6 +30,8 @@ enum Completeness: Hashable {
     case .gif: source.tail(65536).all.last { $0 != 0 } == 0x3b ? .whole : endMissing
     case .bmp: bmp(source)
     case .tiff: TIFFFile.check(source)
+    case .heif: BoxFile.check(source)
+    case .cameraRaw: cameraRaw(source)
     case .pdf: lastBytes(source, Array("%%EOF".utf8))
     case .zip: lastBytes(source, [0x50, 0x4b, 5, 6])
     case .jpegXL, .otherStill, .otherAudio, .otherVideo: orUnwritten(source, .unknown)
@@ -170,6 +172,14 @@ enum Completeness: Hashable {
       let bytes = frame.big(place + (flags & 1 != 0 ? 12 : 8), 4)
     else { return .unknown }
     return reaches(source, start + Int64(bytes))
+  }
+
+  /// Built as TIFF or as boxes; Fuji's, Olympus's and Panasonic's own ways do not tell.
+  private static func cameraRaw(_ source: Source) -> Completeness {
+    let head = source.bytes(at: 0, 8)
+    if head.has("ftyp", at: 4) { return BoxFile.check(source) }
+    let isTIFF = head.has([0x49, 0x49, 0x2a, 0]) || head.has([0x4d, 0x4d, 0, 0x2a])
+    return isTIFF ? TIFFFile.check(source) : orUnwritten(source, .unknown)
   }
 
   private static func bmp(_ source: Source) -> Completeness {

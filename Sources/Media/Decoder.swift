@@ -13,13 +13,18 @@ import Posix
 
   /// A whole file as one packet.
   static func whole(_ source: Source, limit: Int64) throws(MediaError) -> Packet {
+    guard source.size <= limit else { throw .noMemory }
+    return try part(source, at: 0, Int(source.size))
+  }
+
+  /// A part of a file, or what there is of it, as one packet.
+  static func part(_ source: Source, at place: Int64, _ length: Int) throws(MediaError) -> Packet {
     let packet = try Packet()
     let pointer = unsafe packet.pointer
-    guard source.size <= limit else { throw .noMemory }
-    guard unsafe av_new_packet(pointer, CInt(source.size)) >= 0 else { throw .noMemory }
+    guard unsafe av_new_packet(pointer, CInt(clamping: length)) >= 0 else { throw .noMemory }
     do throws(Errno) {
       let got = try unsafe source.read(
-        at: 0, into: UnsafeMutableRawBufferPointer(start: pointer.pointee.data, count: Int(source.size)))
+        at: place, into: UnsafeMutableRawBufferPointer(start: pointer.pointee.data, count: length))
       unsafe av_shrink_packet(pointer, CInt(got))
     } catch { throw .damaged("The file cannot be read: \(error).") }
     unsafe pointer.pointee.flags |= AV_PKT_FLAG_KEY
@@ -93,9 +98,10 @@ func value(of key: String, in dictionary: OpaquePointer?) -> String? {
   /// - Parameters:
   ///   - halvings: how often the decoder may halve the picture (JPEG only).
   ///   - alpha: whether the decoder must know VP8's and VP9's second, transparent picture.
+  ///   - configuration: what it must know before the first packet, where that is not among the parameters.
   init(
     _ codec: AVCodecID, _ parameters: UnsafePointer<AVCodecParameters>? = nil, timeBase: AVRational? = nil,
-    halvings: Int = 0, alpha: Bool = false
+    halvings: Int = 0, alpha: Bool = false, configuration: [UInt8]? = nil
   ) throws(MediaError) {
     let special = alpha ? (codec == AV_CODEC_ID_VP9 ? "libvpx-vp9" : codec == AV_CODEC_ID_VP8 ? "libvpx" : nil) : nil
     guard let found = unsafe special.flatMap({ unsafe avcodec_find_decoder_by_name($0) }) ?? avcodec_find_decoder(codec)
@@ -105,6 +111,15 @@ func value(of key: String, in dictionary: OpaquePointer?) -> String? {
     if let parameters = unsafe parameters {
       let code = unsafe avcodec_parameters_to_context(made, parameters)
       guard code >= 0 else { throw MediaError(libav: code, "The stream's description") }
+    }
+    if let configuration {
+      guard let copy = unsafe av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
+        throw .noMemory
+      }
+      unsafe copy.copyMemory(from: configuration, byteCount: configuration.count)
+      // The context frees it.
+      unsafe made.pointee.extradata = copy.assumingMemoryBound(to: UInt8.self)
+      unsafe made.pointee.extradata_size = CInt(clamping: configuration.count)
     }
     if let timeBase { unsafe made.pointee.pkt_timebase = timeBase }
     unsafe made.pointee.thread_count = 1

@@ -18,7 +18,8 @@ public struct Engine: Sendable {
     for kind in PlaceholderKind.allCases {
       _ = perform(Job(number: 0, task: .placeholder(kind), boxes: [Box(width: 32, height: 18)]), memory: memory)
     }
-    _ = (ToneMap(.pq), MediaTypes.unknown, MediaTypes.byExtension("mp4"))
+    ToneMap.warmUp()
+    _ = (MediaTypes.unknown, MediaTypes.byExtension("mp4"))
   }
 
   /// - Parameters:

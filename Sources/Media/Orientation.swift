@@ -15,6 +15,17 @@ struct Orientation: Hashable {
     self.quarterTurns = quarterTurns
   }
 
+  /// Turned further, clockwise.
+  func then(quarterTurns more: Int) -> Orientation {
+    Orientation(isMirrored: isMirrored, quarterTurns: (quarterTurns + more) % 4)
+  }
+
+  /// Mirrored from left to right after all else, or from top to bottom.
+  func thenMirrored(upsideDown: Bool) -> Orientation {
+    // What was turned before is then turned the other way.
+    Orientation(isMirrored: !isMirrored, quarterTurns: (4 - quarterTurns + (upsideDown ? 2 : 0)) % 4)
+  }
+
   /// EXIF's tag 0x0112, 1 to 8; anything else is upright.
   init(exif: Int) {
     switch exif {

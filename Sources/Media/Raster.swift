@@ -17,16 +17,17 @@ struct Raster {
 
   /// How lively it is: the standard deviation of its luma, of 255. A black or blank frame has less than 10.
   var liveliness: Double {
-    var sum = 0.0
-    var squares = 0.0
+    var sum = 0
+    var squares = 0
     for place in stride(from: 0, to: pixels.count, by: 3) {
-      let luma =
-        0.2126 * Double(pixels[place]) + 0.7152 * Double(pixels[place + 1]) + 0.0722 * Double(pixels[place + 2])
+      // 256ths of BT.709's shares.
+      let luma = (54 * Int(pixels[place]) + 183 * Int(pixels[place + 1]) + 19 * Int(pixels[place + 2])) >> 8
       sum += luma
       squares += luma * luma
     }
     let count = Double(width * height)
-    return max(0, squares / count - (sum / count) * (sum / count)).squareRoot()
+    let mean = Double(sum) / count
+    return max(0, Double(squares) / count - mean * mean).squareRoot()
   }
 
   func turned(_ orientation: Orientation) -> Raster {

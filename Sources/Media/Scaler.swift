@@ -27,16 +27,26 @@ enum Scaler {
       unsafe picture.height /= 2
       for plane in 0..<8 { unsafe linesize(&picture, plane) { $0 *= 2 } }
     }
+    let format = colour.scaledFormat
+    func run(planes: Int, bytes: Int) throws(MediaError) -> Scaled {
+      let scaled = Scaled(width: size.width, height: size.height, planes: planes, bytes: bytes)
+      try unsafe scale(picture, format, colour, into: scaled)
+      return scaled
+    }
     let pixels: [UInt8]
-    if let transfer = colour.highDynamicRange {
-      let wide = try unsafe run(picture, AV_PIX_FMT_RGB48LE, bytes: 6, size, colour)
-      let words = stride(from: 0, to: wide.count, by: 2).map { UInt16(wide[$0]) | UInt16(wide[$0 + 1]) << 8 }
-      pixels = ToneMap(transfer).map(words)
-    } else if colour.hasAlpha {
-      let four = try unsafe run(picture, AV_PIX_FMT_RGBA, bytes: 4, size, colour)
-      pixels = Checkerboard.under(four, width: size.width)
-    } else {
-      pixels = try unsafe run(picture, AV_PIX_FMT_RGB24, bytes: 3, size, colour)
+    switch format {
+    case AV_PIX_FMT_YUV444P16LE:
+      pixels = ToneMap.of(colour).map(colour.rgb(try run(planes: 3, bytes: 2), of: UInt16.self))
+    case AV_PIX_FMT_RGB48LE:
+      pixels = ToneMap.of(colour).map(try run(planes: 1, bytes: 6).tight(samples: 3, of: UInt16.self))
+    case AV_PIX_FMT_YUVA444P:
+      let scaled = try run(planes: 4, bytes: 1)
+      pixels = Checkerboard.under(
+        colour.rgb(scaled, of: UInt8.self), step: 3, alpha: scaled.tight(plane: 3, samples: 1, of: UInt8.self),
+        width: size.width)
+    case AV_PIX_FMT_YUV444P: pixels = colour.rgb(try run(planes: 3, bytes: 1), of: UInt8.self)
+    case AV_PIX_FMT_RGBA: pixels = Checkerboard.under(try run(planes: 1, bytes: 4), width: size.width)
+    default: pixels = try run(planes: 1, bytes: 3).tight(samples: 3, of: UInt8.self)
     }
     return Raster(width: size.width, height: size.height, pixels: pixels).turned(orientation)
   }
@@ -47,92 +57,34 @@ enum Scaler {
     }
   }
 
-  private static func run(
-    _ picture: AVFrame, _ format: AVPixelFormat, bytes: Int, _ size: (width: Int, height: Int), _ colour: Colour
-  ) throws(MediaError) -> [UInt8] {
+  private static func scale(
+    _ picture: AVFrame, _ format: AVPixelFormat, _ colour: Colour, into scaled: borrowing Scaled
+  ) throws(MediaError) {
     let careful = SWS_AREA | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP
     func context(_ flags: CInt) -> OpaquePointer? {
       unsafe sws_getContext(
-        picture.width, picture.height, colour.format, CInt(size.width), CInt(size.height), format, flags, nil, nil, nil)
+        picture.width, picture.height, colour.format, CInt(scaled.width), CInt(scaled.height), format, flags, nil, nil,
+        nil)
     }
     // The filters of an extreme reduction are too long for the careful way.
     guard let scaler = unsafe context(careful) ?? context(SWS_POINT) else {
       throw .unsupported("Its pixels cannot be converted.")
     }
     defer { unsafe sws_freeContext(scaler) }
-    let into = unsafe sws_getCoefficients(SWS_CS_ITU709)
-    unsafe sws_setColorspaceDetails(
-      scaler, sws_getCoefficients(colour.matrix), colour.isFullRange ? 1 : 0, into, 1, 0, 1 << 16, 1 << 16)
-
-    // Rows as wide as the widest vector store, and a spare one: the scaler writes beyond a row's end.
-    let stride = (size.width * bytes + 127) & ~63
-    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: stride * (size.height + 1), alignment: 64)
-    defer { unsafe room.deallocate() }
+    // Luma and chroma keep their range here, whichever it is.
+    let range: CInt = colour.isFullRange || !colour.isYUV ? 1 : 0
+    let matrix = unsafe sws_getCoefficients(SWS_CS_ITU709)
+    unsafe sws_setColorspaceDetails(scaler, matrix, range, matrix, range, 0, 1 << 16, 1 << 16)
     let done = unsafe withUnsafeBytes(of: picture.data) { planes in
       unsafe withUnsafeBytes(of: picture.linesize) { lines in
         let from = unsafe planes.bindMemory(to: UnsafePointer<UInt8>?.self)
-        let to: [UnsafeMutablePointer<UInt8>?] = unsafe [room.bindMemory(to: UInt8.self).baseAddress, nil, nil, nil]
-        let toLines: [CInt] = [CInt(stride), 0, 0, 0]
-        return unsafe sws_scale(
-          scaler, from.baseAddress, lines.bindMemory(to: CInt.self).baseAddress, 0, picture.height, to, toLines)
+        return unsafe scaled.withPlanes { to, toLines in
+          unsafe sws_scale(
+            scaler, from.baseAddress, lines.bindMemory(to: CInt.self).baseAddress, 0, picture.height, to, toLines)
+        }
       }
     }
-    guard done == CInt(size.height) else { throw .unsupported("Its pixels cannot be converted.") }
-    var tight: [UInt8] = []
-    tight.reserveCapacity(size.width * bytes * size.height)
-    for row in 0..<size.height {
-      unsafe tight.append(contentsOf: room[row * stride..<row * stride + size.width * bytes])
-    }
-    return tight
-  }
-}
-
-/// How a frame's numbers are to be read.
-private struct Colour {
-  let format: AVPixelFormat
-  let isFullRange: Bool
-  let hasAlpha: Bool
-  /// As swscale counts matrices.
-  let matrix: CInt
-  let highDynamicRange: ToneMap.Transfer?
-
-  init(_ picture: AVFrame, isStill: Bool) {
-    let stored = unsafe AVPixelFormat(rawValue: picture.format)
-    // The J formats are the others with full range, and deprecated.
-    let plain: AVPixelFormat? =
-      switch stored {
-      case AV_PIX_FMT_YUVJ420P: AV_PIX_FMT_YUV420P
-      case AV_PIX_FMT_YUVJ422P: AV_PIX_FMT_YUV422P
-      case AV_PIX_FMT_YUVJ444P: AV_PIX_FMT_YUV444P
-      case AV_PIX_FMT_YUVJ440P: AV_PIX_FMT_YUV440P
-      case AV_PIX_FMT_YUVJ411P: AV_PIX_FMT_YUV411P
-      default: nil
-      }
-    format = plain ?? stored
-    let description = unsafe av_pix_fmt_desc_get(format)
-    let flags = unsafe description?.pointee.flags ?? 0
-    let isRGB = flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
-    let isGrey = unsafe (description?.pointee.nb_components ?? 0) <= 2
-    hasAlpha = flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
-    isFullRange =
-      unsafe plain != nil || picture.color_range == AVCOL_RANGE_JPEG || isRGB
-      || (isGrey && isStill && picture.color_range != AVCOL_RANGE_MPEG)
-    let looksLikeHD = unsafe picture.width >= 1280 || picture.height > 576
-    matrix =
-      switch unsafe picture.colorspace {
-      case AVCOL_SPC_BT709: SWS_CS_ITU709
-      case AVCOL_SPC_FCC: SWS_CS_FCC
-      case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M: SWS_CS_ITU601
-      case AVCOL_SPC_SMPTE240M: SWS_CS_SMPTE240M
-      case AVCOL_SPC_BT2020_NCL, AVCOL_SPC_BT2020_CL: SWS_CS_BT2020
-      default: isStill || plain != nil || !looksLikeHD ? SWS_CS_ITU601 : SWS_CS_ITU709
-      }
-    highDynamicRange =
-      switch unsafe picture.color_trc {
-      case AVCOL_TRC_SMPTE2084: .pq
-      case AVCOL_TRC_ARIB_STD_B67: .hlg
-      default: nil
-      }
+    guard done == CInt(scaled.height) else { throw .unsupported("Its pixels cannot be converted.") }
   }
 }
 
@@ -142,16 +94,21 @@ enum Checkerboard {
   static let dark: UInt8 = 0x99
   static let edge = 8
 
-  /// - Parameter pixels: red, green, blue and alpha, not premultiplied.
-  static func under(_ pixels: [UInt8], width: Int) -> [UInt8] {
+  /// - Parameter scaled: red, green, blue and alpha, not premultiplied, in one plane.
+  static func under(_ scaled: borrowing Scaled, width: Int) -> [UInt8] {
+    let pixels = scaled.tight(samples: 4, of: UInt8.self)
+    return under(pixels, step: 4, alpha: stride(from: 3, to: pixels.count, by: 4).map { pixels[$0] }, width: width)
+  }
+
+  /// - Parameter step: samples from one pixel to the next.
+  static func under(_ pixels: [UInt8], step: Int, alpha: [UInt8], width: Int) -> [UInt8] {
     var flat: [UInt8] = []
-    flat.reserveCapacity(pixels.count / 4 * 3)
-    for pixel in 0..<pixels.count / 4 {
+    flat.reserveCapacity(alpha.count * 3)
+    for (pixel, alpha) in alpha.enumerated() {
       let isLight = (pixel % width / edge + pixel / width / edge) % 2 == 0
-      let ground = Int(isLight ? light : dark)
-      let alpha = Int(pixels[pixel * 4 + 3])
+      let (ground, alpha) = (Int(isLight ? light : dark), Int(alpha))
       for part in 0..<3 {
-        flat.append(UInt8((Int(pixels[pixel * 4 + part]) * alpha + ground * (255 - alpha) + 127) / 255))
+        flat.append(UInt8((Int(pixels[pixel * step + part]) * alpha + ground * (255 - alpha) + 127) / 255))
       }
     }
     return flat

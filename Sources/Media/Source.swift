@@ -106,13 +106,11 @@ struct Bytes {
   }
 
   func first(_ text: StaticString) -> Int? {
-    let end = all.count - text.utf8CodeUnitCount
-    var place = 0
-    while place <= end {
-      if has(text, at: place) { return place }
-      place += 1
+    unsafe all.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return nil }
+      let place = unsafe memmem(start, bytes.count, text.utf8Start, text.utf8CodeUnitCount)
+      return unsafe place.map { unsafe UnsafeRawPointer($0) - start }
     }
-    return nil
   }
 
   var isZeros: Bool { !all.isEmpty && all.allSatisfy { $0 == 0 } }

@@ -25,11 +25,10 @@ enum Still {
 
   /// A picture inside of another file: the cover of an album.
   static func decode(
-    _ packet: borrowing Packet, _ codec: AVCodecID, halvings: Int = 0, into frame: borrowing DecodedFrame
-  )
-    throws(MediaError)
-  {
-    let decoder = try unsafe Decoder(codec, halvings: halvings)
+    _ packet: borrowing Packet, _ codec: AVCodecID, halvings: Int = 0, configuration: [UInt8]? = nil,
+    into frame: borrowing DecodedFrame
+  ) throws(MediaError) {
+    let decoder = try unsafe Decoder(codec, halvings: halvings, configuration: configuration)
     var code = decoder.send(packet)
     decoder.sendEnd()
     if code >= 0 { code = decoder.receive(frame) }
@@ -38,9 +37,11 @@ enum Still {
 
   /// How often a JPEG may be halved while it stays twice as large as the picture wanted.
   private static func halvings(_ source: Source, _ box: Box) -> Int {
-    guard let (width, height) = size(source, .jpeg) else { return 0 }
-    let wanted = 2 * max(box.width, box.height)
-    return (0...2).last { max(width, height) >> $0 >= wanted } ?? 0
+    size(source, .jpeg).map { halvings(longest: max($0.width, $0.height), box) } ?? 0
+  }
+
+  static func halvings(longest: Int, _ box: Box) -> Int {
+    (0...2).last { longest >> $0 >= 2 * max(box.width, box.height) } ?? 0
   }
 
   /// The picture's size as its own header says it; nil where that is not read here.
@@ -64,9 +65,14 @@ enum Still {
     }
   }
 
-  /// From the frame header, wherever the segments before it end.
   private static func sizeOfJPEG(_ source: Source) -> (width: Int, height: Int)? {
-    var place: Int64 = 2
+    frameOfJPEG(source, at: 0).map { ($0.width, $0.height) }
+  }
+
+  /// From the frame header, wherever the segments before it end.
+  /// - Parameter start: where the JPEG begins in the file.
+  static func frameOfJPEG(_ source: Source, at start: Int64) -> (width: Int, height: Int, isLossless: Bool)? {
+    var place = start + 2
     for _ in 0..<256 {
       let segment = source.bytes(at: place, 9)
       guard segment[0] == 0xff, let marker = segment[1] else { return nil }
@@ -76,7 +82,7 @@ enum Still {
       }
       if (0xc0...0xcf).contains(marker), ![0xc4, 0xc8, 0xcc].contains(marker) {
         guard let height = segment.big(5, 2), let width = segment.big(7, 2) else { return nil }
-        return (Int(width), Int(height))
+        return (Int(width), Int(height), marker > 0xc2)
       }
       guard let length = segment.big(2, 2), length >= 2 else { return nil }
       place += 2 + Int64(length)

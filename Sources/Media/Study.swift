@@ -12,7 +12,7 @@ struct Study {
     self.boxes = boxes
   }
 
-  private var largest: Box {
+  var largest: Box {
     Box(width: boxes.map(\.width).max() ?? 1, height: boxes.map(\.height).max() ?? 1)
   }
 
@@ -64,11 +64,10 @@ struct Study {
       if let claim, claimsMedia, !(found.format == .text && claim.identifier == "public.mpeg-2-transport-stream") {
         throw .damaged("It is not the \(claim.kind.word) that its name says: the content is \(found.type.mime).")
       }
-    case .otherStill:
-      throw .unsupported("There is no decoder for \(found.type.mime).")
+    // What is there of a cut one is shown; the verdict stands already.
+    case .heif: try heif(source, &finding)
+    case .cameraRaw, .otherStill: try preview(source, &finding)
     default:
-      // A cut still is decoded with a grey rest and called good.
-      if found.format.still != nil, finding.verdict == .incomplete { return }
       if let codec = found.format.still {
         try still(source, found.format, codec, &finding)
       } else {
@@ -81,26 +80,12 @@ struct Study {
   private func guess(_ source: Source, _ claim: MediaType?, _ finding: inout Finding) throws(MediaError) {
     guard let claim, claim.kind != .document else { return }
     do throws(MediaError) {
+      finding.doubt()
       try container(source, format: nil, &finding)
     } catch {
       if error == .tooLong || error == .noMemory || finding.facts.container != nil { throw error }
       throw .damaged("It is not the \(claim.kind.word) that its name says.")
     }
-  }
-
-  private func still(_ source: Source, _ format: Format, _ codec: AVCodecID, _ finding: inout Finding)
-    throws(MediaError)
-  {
-    let frame = try DecodedFrame()
-    try Still.decode(source, format, codec, largest, into: frame)
-    var orientation = Orientation(frame)
-    if format == .tiff { orientation = TIFFFile(source)?.orientation.map { Orientation(exif: $0) } }
-    let size = format == .jpeg ? Still.size(source, .jpeg) : nil
-    try show(frame, 1, orientation ?? .upright, isStill: true, size, &finding)
-    finding.facts.taken =
-      frame.metadata("DateTimeOriginal").flatMap(EXIF.date) ?? frame.metadata("DateTime").flatMap(EXIF.date)
-    finding.facts.cameraMake = frame.metadata("Make")
-    finding.facts.cameraModel = frame.metadata("Model")
   }
 
   private func container(_ source: Source, format: String?, _ finding: inout Finding) throws(MediaError) {
@@ -135,7 +120,10 @@ struct Study {
     if unsafe Int64(parameters.width) * Int64(parameters.height) > Decoder.mostPixels { throw .tooManyPixels }
     let choice = try FrameChoice(input, stream: index, duration: finding.facts.duration, largest)
     let isStill = finding.facts.type?.kind == .image
-    let orientation = unsafe Orientation(input.stream(index))
+    // libav's reader of AVIF passes by how it is turned.
+    let orientation =
+      isStill
+      ? HEIFFile(input.source).flatMap { $0.items[$0.primary]?.orientation } : unsafe Orientation(input.stream(index))
     var best = finding
     var liveliness = -1.0
     let found = try choice.frames(input) { frame throws(MediaError) in
@@ -180,7 +168,7 @@ struct Study {
 
   /// Draws all sizes from one frame.
   /// - Parameter stored: the picture's true size where the decoder made it smaller.
-  private func show(
+  func show(
     _ frame: borrowing DecodedFrame, _ aspect: Double, _ orientation: Orientation, isStill: Bool,
     _ stored: (width: Int, height: Int)?, _ finding: inout Finding
   ) throws(MediaError) {
@@ -247,17 +235,5 @@ extension MediaType {
       return MediaType(
         kind: .audio, identifier: identifier, mime: mime.hasPrefix("video/") ? "audio/" + mime.dropFirst(6) : mime)
     }
-  }
-}
-
-/// EXIF's own way to write things.
-enum EXIF {
-  /// `2024:05:01 12:30:00` as `2024-05-01T12:30:00`; nil for anything else.
-  static func date(_ text: String) -> String? {
-    let parts = text.split(separator: " ")
-    guard parts.count == 2, parts[0].utf8.count == 10, parts[1].utf8.count == 8,
-      parts[0].split(separator: ":").count == 3
-    else { return nil }
-    return parts[0].split(separator: ":").joined(separator: "-") + "T" + parts[1]
   }
 }

@@ -10,29 +10,38 @@ struct ToneMap {
 
   private static let gamma: [UInt8] = (0...4096).map { step in
     let light = Double(step) / 4096
-    // The inverse of BT.1886: what this display gamma turns into the light meant.
-    return UInt8((pow(light, 1 / 2.2) * 255).rounded())
+    // What a PNG without a word about it is taken for: sRGB.
+    return UInt8(((light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055) * 255).rounded())
   }
 
-  init(_ transfer: Transfer) {
+  /// The one for a frame of high dynamic range.
+  static func of(_ colour: Colour) -> ToneMap { colour.highDynamicRange == .hlg ? hlg : pq }
+
+  private static let pq = ToneMap(.pq)
+  private static let hlg = ToneMap(.hlg)
+
+  /// Fills the tables, which are made at first use.
+  static func warmUp() { _ = (pq, hlg, gamma) }
+
+  private init(_ transfer: Transfer) {
     linear = (0..<4096).map { step in
       let code = Double(step) / 4095
       switch transfer {
-      case .pq: return Float(Self.pq(code) / 203)
-      case .hlg: return Float(Self.hlg(code) / 203)
+      case .pq: return Float(Self.nitsOfPQ(code) / 203)
+      case .hlg: return Float(Self.nitsOfHLG(code) / 203)
       }
     }
   }
 
   /// SMPTE ST 2084: nits.
-  private static func pq(_ code: Double) -> Double {
+  private static func nitsOfPQ(_ code: Double) -> Double {
     let root = pow(code, 1 / 78.84375)
     return 10000 * pow(max(0, root - 0.8359375) / (18.8515625 - 18.6875 * root), 1 / 0.1593017578125)
   }
 
   /// ARIB STD-B67: nits of the display of 1000 nits that it means, whose gamma of 1.2 is applied to each colour by itself, as
   /// zimg has it, and not to the luminance: so saturated colours stay what they were.
-  private static func hlg(_ code: Double) -> Double {
+  private static func nitsOfHLG(_ code: Double) -> Double {
     let scene = code <= 0.5 ? code * code / 3 : (exp((code - 0.55991073) / 0.17883277) + 0.28466892) / 12
     return 1000 * pow(scene, 1.2)
   }

@@ -11,7 +11,7 @@ struct Detected {
 /// The formats that are told apart by content: how each is read and how it is told that it is whole.
 enum Format {
   case boxes, matroska, avi, asf, flv, ogg, transportStream, programStream
-  case jpeg, png, gif, webp, bmp, tiff, jpegXL, otherStill
+  case jpeg, png, gif, webp, bmp, tiff, jpegXL, heif, cameraRaw, otherStill
   case mp3, wav, aiff, flac, otherAudio, otherVideo
   case pdf, zip, text, otherDocument
 
@@ -57,7 +57,9 @@ enum TypeDetection {
     guard let (format, sort) = boxes(head) ?? media(head) ?? still(head) ?? document(head, source) else { return nil }
     let hint = MediaTypes.fileExtension(of: name)
     let narrowed = hint.flatMap { alike[sort]?.contains($0) == true ? $0 : nil } ?? sort
-    return Detected(format: format, type: MediaTypes.byExtension(narrowed) ?? MediaTypes.unknown)
+    return Detected(
+      format: cameras.contains(narrowed) ? .cameraRaw : format,
+      type: MediaTypes.byExtension(narrowed) ?? MediaTypes.unknown)
   }
 
   /// Extensions that say more than the content does.
@@ -78,6 +80,8 @@ enum TypeDetection {
     "tif": ["nef", "arw", "dng", "pef", "cr2"],
   ]
 
+  private static let cameras: Set<String> = ["cr2", "cr3", "nef", "arw", "dng", "pef", "raf", "orf", "rw2"]
+
   /// MP4, QuickTime and what is built like them.
   private static func boxes(_ head: Bytes) -> (Format, String)? {
     if head.has("ftyp", at: 4) {
@@ -92,9 +96,9 @@ enum TypeDetection {
       case "M4A ", "M4B ", "M4P ": return (.boxes, "m4a")
       case "f4v ", "F4V ": return (.boxes, "f4v")
       case "crx ": return (.otherStill, "cr3")
-      case "heic", "heix", "hevc", "heim", "heis": return (.otherStill, "heic")
+      case "heic", "heix", "hevc", "heim", "heis": return (.heif, "heic")
       case "avif", "avis": return (.boxes, "avif")
-      case "mif1", "msf1": return brands.contains("avif") ? (.boxes, "avif") : (.otherStill, "heif")
+      case "mif1", "msf1": return brands.contains("avif") ? (.boxes, "avif") : (.heif, "heif")
       case .some(let brand) where brand.hasPrefix("3gp"): return (.boxes, "3gp")
       case .some(let brand) where brand.hasPrefix("3g2"): return (.boxes, "3g2")
       default: return (.boxes, "mp4")

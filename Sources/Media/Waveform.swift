@@ -17,33 +17,62 @@ struct Waveform {
     let packet = try Packet()
     let frame = try DecodedFrame()
     let start = unsafe known(stream.start_time) ?? 0
-    var levels: [Double] = []
+    let base = unsafe Probe.seconds(1, stream.time_base)
+    // Some files do not say how long they are.
+    let rate = unsafe stream.codecpar.pointee.bit_rate
+    let duration = duration ?? (rate > 0 ? Double(input.source.size) * 8 / Double(rate) : nil)
+    // These have no index, and a search for each bar costs more than all the rest: the bytes are gone to straight. Of some the
+    // packets tell what time it is there.
+    let isTimed = ["flac", "ogg"].contains(input.demuxer)
+    let isSearched = isTimed || duration == nil || ["aac", "ac3", "eac3", "dts"].contains(input.demuxer)
+    var levels = [Double?](repeating: nil, count: Self.bars)
     for bar in 0..<Self.bars {
-      if let duration, let base = unsafe Probe.seconds(1, stream.time_base), bar > 0 {
-        let time = duration * Double(bar) / Double(Self.bars) / base
-        guard time.isFinite, abs(time) < 1e17 else { break }
+      if bar > 0 {
+        guard !input.source.isLate else { break }
         decoder.flush()
-        if !input.seek(index, start &+ Int64(time)) { break }
+        if isSearched {
+          input.seekToByte(input.source.size / Int64(Self.bars) * Int64(bar))
+        } else {
+          let time = (duration ?? 0) * Double(bar) / Double(Self.bars) / (base ?? 0)
+          guard time.isFinite, abs(time) < 1e17, input.seek(index, start &+ Int64(time)) else { break }
+        }
       }
       var loudest = 0.0
-      // The first frame after a jump may be silence from the decoder's run-up.
-      var frames = 0
-      while frames < 3, !input.source.isLate, input.read(packet) {
+      var time: Int64?
+      // The first frames after a jump may be silence from the decoder's run-up: MP3's may lean upon eight before them.
+      var (frames, heard) = (0, 0)
+      while frames < 12, heard < 3, !input.source.isLate, input.read(packet) {
         guard packet.stream == index else { continue }
+        time = time ?? packet.time
         if decoder.send(packet) == CLIBAV_ENOMEM { throw .noMemory }
         while decoder.receive(frame) >= 0 {
           frames += 1
-          loudest = max(loudest, Self.level(frame))
+          let level = Self.level(frame)
+          if level > 0 { heard += 1 }
+          loudest = max(loudest, level)
         }
       }
-      if frames == 0 && bar > 0 && input.source.isLate { break }
-      levels.append(loudest)
+      var place = bar
+      if isTimed, bar > 0, let time, let base, let duration {
+        let part = Double(time &- start) * base / duration * Double(Self.bars)
+        if part >= 0, part < Double(Self.bars) { place = Int(part) }
+      }
+      if frames > 0 { levels[place] = max(levels[place] ?? 0, loudest) }
     }
-    guard levels.contains(where: { $0 > 0 }) || levels.count > 1 else {
-      throw .damaged("No sound in it can be decoded.")
+    guard levels.contains(where: { $0 != nil }) else { throw .damaged("No sound in it can be decoded.") }
+    let filled = Self.filled(levels)
+    let most = max(filled.max() ?? 0, 0.05)
+    self.levels = filled.map { $0 / most }
+  }
+
+  /// What was not heard is as loud as what was heard last before it, and behind the last of it is silence.
+  private static func filled(_ levels: [Double?]) -> [Double] {
+    let last = levels.lastIndex { $0 != nil } ?? 0
+    var before = levels.first { $0 != nil } ?? 0
+    return levels.enumerated().map { bar, level in
+      before = level ?? (bar > last ? 0 : before)
+      return before ?? 0
     }
-    let most = max(levels.max() ?? 0, 0.05)
-    self.levels = levels.map { $0 / most }
   }
 
   /// The root mean square of the first channel's samples, where full scale is 1.

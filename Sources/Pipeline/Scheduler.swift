@@ -6,6 +6,7 @@ import Posix
 /// It holds the front of the queue; how it goes on stands in the catalog, so a folder of a million files costs no more than one of ten thousand.
 struct Scheduler {
   private var wanted: [Int64] = []
+  private var urgentOnes: Set<Int64> = []
   private var waiting: [Int64] = []
   private var head = 0
   private var queued: Set<Int64> = []
@@ -55,6 +56,12 @@ struct Scheduler {
     }
   }
 
+  /// Those given out because somebody waits for them, since this was asked last.
+  mutating func takeUrgent() -> Set<Int64> {
+    defer { urgentOnes = [] }
+    return urgentOnes
+  }
+
   /// - Returns: whether it is out already.
   mutating func want(_ id: Int64) -> Bool {
     if running.contains(id) { return true }
@@ -67,7 +74,10 @@ struct Scheduler {
     if let until = pausedUntil, now < until || !running.isEmpty { return nil }
     while !wanted.isEmpty && running.count < slots + Scheduler.urgent {
       let id = wanted.removeFirst()
-      if start(id) { return id }
+      if start(id) {
+        urgentOnes.insert(id)
+        return id
+      }
     }
     guard running.count < slots else { return nil }
     while head < waiting.count {

@@ -43,10 +43,14 @@ final class WorkerPool: Sendable {
     (0..<settings.workers).map { number in Thread("sharefs-pool-\(number)") { self.serve() } }
   }
 
-  func add(_ tickets: [Ticket]) {
+  /// - Parameter ahead: assets that somebody waits for; they come before what stands in the queue already.
+  func add(_ tickets: [Ticket], ahead: Set<Int64>) {
     guard !tickets.isEmpty else { return }
     let isLate = state.change { state in
-      if !state.isStopping { state.queue += tickets }
+      if !state.isStopping {
+        state.queue =
+          tickets.filter { ahead.contains($0.asset) } + state.queue + tickets.filter { !ahead.contains($0.asset) }
+      }
       return state.isStopping
     }
     if isLate { for ticket in tickets { deliver(ticket, .abandoned) } }

@@ -218,7 +218,7 @@ final class Writer {
         scheduler.hold(now: Clock.now())
         return
       }
-      parts.pool.add(tickets)
+      parts.pool.add(tickets, ahead: scheduler.takeUrgent())
     }
   }
 

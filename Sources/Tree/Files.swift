@@ -66,7 +66,13 @@ final class Files: Sendable {
 
   func entry(_ node: Node, _ status: FileStatus) -> Entry {
     Entry(
-      node: node.id, status: shown(status), nameLifetime: settings.lifetime, attributesLifetime: settings.lifetime)
+      node: node.id, status: shown(status), nameLifetime: settings.lifetime, attributesLifetime: lifetime(of: node))
+  }
+
+  /// Seconds for which the kernel may believe a node's attributes. It does not see stores into a mapping of a backing file, so where there may be one it
+  /// has to ask.
+  func lifetime(of node: Node) -> Double {
+    node.kind == .regular && node.withStream({ $0.mayBeMapped }) ? 0 : settings.lifetime
   }
 
   /// Inode numbers of mounts inside of the share are moved out of the way of the root's, which has the same device number in here.

@@ -19,7 +19,7 @@ extension Files {
           try apply(change, to: node)
         }
       }
-      request.attributes(shown(try node.status()), lifetime: settings.lifetime)
+      request.attributes(shown(try node.status()), lifetime: lifetime(of: node))
     } catch {
       request.fail(error)
     }

@@ -16,7 +16,8 @@ extension Files {
 
   func attributes(_ request: consuming Request, of node: NodeID, handle: UInt64?) {
     do throws(Errno) {
-      request.attributes(shown(try table.find(node).status()), lifetime: settings.lifetime)
+      let node = try table.find(node)
+      request.attributes(shown(try node.status()), lifetime: lifetime(of: node))
     } catch {
       request.fail(error)
     }

@@ -137,7 +137,10 @@ extension Files {
     }
     let isPassthrough = try attach(node, raw, mayPassThrough: mayPassThrough)
     if isWriter {
-      streams.begin(node, before: isNew ? nil : before, mayBeMapped: isPassthrough && flags & O_ACCMODE == O_RDWR)
+      let mayBeMapped = isPassthrough && flags & O_ACCMODE == O_RDWR
+      streams.begin(node, before: isNew ? nil : before, mayBeMapped: mayBeMapped)
+      // From now on it has to ask; see `lifetime`.
+      if mayBeMapped && !isNew { session.withLock { $0 }?.forgetAttributes(of: node.id) }
     }
     do throws(Errno) {
       var descriptor = made

@@ -86,6 +86,25 @@ import Testing
     }
   }
 
+  /// Red, green and blue stay what they are, whatever else is done to the picture.
+  @Test(arguments: ["p.png", "p.bmp", "p.gif", "p.tiff", "pal.png", "deep.png", "alpha.png", "bgr.avi"])
+  func coloursOfAPictureInThemAreKept(name: String) throws {
+    let format = ["pal.png": "pal8", "deep.png": "rgb48be", "alpha.png": "rgba", "bgr.avi": "bgr24", "p.gif": "rgb8"]
+    let more = name == "bgr.avi" ? ["-c:v", "rawvideo"] : []
+    let file = try Fixtures.video(
+      name, "color=0x2080c0:s=640x360:d=1,format=gbrp",
+      ["-frames:v", "1", "-pix_fmt", format[name] ?? "rgb24"] + more)
+    let raster = try Made(file, as: name).raster
+    // A palette's colours are ffmpeg's choice.
+    let isCoarse = name == "p.gif" || name == "pal.png"
+    let expected = [0x20, 0x80, 0xc0]
+    for place in [0, raster.pixels.count / 2 / 3 * 3] {
+      let found = raster.pixels[place..<place + 3].map { Int($0) }
+      let worst = zip(found, expected).map { abs($0 - $1) }.max() ?? 255
+      #expect(worst <= (isCoarse ? 24 : 1), "\(found)")
+    }
+  }
+
   @Test func transparencyShowsTheCheckerboard() throws {
     let file = try Fixtures.video("t.png", "color=red@0.0:s=300x169:d=1,format=rgba", ["-frames:v", "1"])
     let raster = try Made(file, as: "t.png").raster

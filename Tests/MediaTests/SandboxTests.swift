@@ -47,6 +47,35 @@ import Testing
     await #expect(processExitsWith: .signal(SIGSYS)) { _exit(try inside { CInt(umask(0)) }) }
   }
 
+  /// As ptrace does, which cannot be called from Swift.
+  @Test func noOtherProcessCanBeLookedInto() async {
+    await #expect(processExitsWith: .signal(SIGSYS)) {
+      _exit(try inside(readOtherProcess))
+    }
+  }
+
+  /// Whatever is allocated: what is written to counts, and is refused before the machine suffers.
+  @Test func memoryCannotBeEaten() async {
+    await #expect(processExitsWith: .exitCode(ENOMEM)) {
+      _exit(try inside(eat))
+    }
+  }
+
+  /// The document comes for reading, and stays so.
+  @Test func theDocumentCannotBeChanged() async {
+    await #expect(processExitsWith: .exitCode(EBADF)) {
+      let file = try Descriptor.open("/proc/self/exe", O_RDONLY).release()
+      _exit(try inside { writeByte(file, 0) })
+    }
+  }
+
+  @Test func anOrdinaryUsersWorkerStandsBehindTheSameWalls() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      guard geteuid() != 0 || (setresgid(1000, 1000, 1000) == 0 && setresuid(1000, 1000, 1000) == 0) else { _exit(99) }
+      _exit(try firstBreach())
+    }
+  }
+
   /// What is needed goes on: without this, all the others would pass where everything is refused.
   @Test func givenFilesCanBeReadAndWritten() async {
     await #expect(processExitsWith: .exitCode(0)) {
@@ -60,6 +89,33 @@ import Testing
 private func inside(_ call: () -> CInt) throws -> CInt {
   _ = try Sandbox.enter()
   return call() < 0 ? errno : 0
+}
+
+private func readOtherProcess() -> CInt {
+  CInt(truncatingIfNeeded: process_vm_readv(getppid(), nil, 0, nil, 0, 0))
+}
+
+private func eat() -> CInt {
+  for _ in 0..<1024 {
+    guard let part = unsafe malloc(1 << 20) else { return -1 }
+    unsafe memset(part, 1, 1 << 20)
+  }
+  return 0
+}
+
+/// - Returns: the number of the first wall that does not stand as it should, from one on; else 0.
+private func firstBreach() throws -> CInt {
+  let large = try Descriptor.memory("large").release()
+  let parent = getppid()
+  _ = try Sandbox.enter()
+  let walls: [(CInt, () -> CInt)] = [
+    (EACCES, { unsafe open("/etc/passwd", O_RDONLY) }), (EACCES, { unsafe open("/tmp/x", O_WRONLY | O_CREAT, 0o600) }),
+    (EACCES, { socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0) }), (EACCES, runProgram), (EACCES, { kill(parent, 0) }),
+    (EACCES, { map(4096, PROT_READ | PROT_EXEC) }), (ENOMEM, { map(2 << 30, PROT_READ) }),
+    (EFBIG, { writeByte(large, 64 << 20) }),
+  ]
+  for (number, wall) in walls.enumerated() where wall.1() >= 0 || errno != wall.0 { return CInt(number + 1) }
+  return 0
 }
 
 private func runProgram() -> CInt {

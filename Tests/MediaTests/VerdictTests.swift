@@ -68,7 +68,10 @@ import Testing
       "list.mp4", "ffconcat version 1.0\nfile /etc/passwd\n", .invalid, .damaged,
       "It is not the video that its name says: the content is text/plain."
     ),
-    ("photo.heic", "\0\0\0\u{18}ftypheic\0\0\0\0mif1heic", .unsupported, .photo, "There is no decoder for image/heic."),
+    (
+      "drawing.psd", "8BPS\0\u{1}", .unsupported, .photo,
+      "There is no decoder for image/vnd.adobe.photoshop, and no preview in the file."
+    ),
     ("drawing.svg", "<svg xmlns='x'></svg>", .unsupported, .photo, "There is no decoder for SVG drawings."),
   ])
   func smallThingsAreWhatTheyAre(

@@ -155,19 +155,23 @@ extension Share {
     return try Fixtures.corners(of: copy)
   }
 
-  /// Bytes: the most that each of the share's workers ever had in memory.
-  func workerPeaks() throws -> [Int] {
+  /// Bytes that each worker had in memory at most.
+  func workerPeaks() throws -> [Int] { try workers().map(\.peak) }
+
+  /// The daemon's worker processes.
+  func workers() throws -> [(process: pid_t, peak: Int)] {
     let daemon = try status().pid
     let lines = try output(
       "sh",
       [
         "-c",
-        "for f in /proc/[0-9]*/status; do awk '$1==\"Name:\"{n=$2} $1==\"PPid:\"{p=$2} $1==\"VmHWM:\"{m=$2} END{print n,p,m}' $f; done 2>/dev/null",
+        "for f in /proc/[0-9]*/status; do awk '$1==\"Name:\"{n=$2} $1==\"Pid:\"{i=$2} $1==\"PPid:\"{p=$2} $1==\"VmHWM:\"{m=$2} END{print n,i,p,m}' $f; done 2>/dev/null",
       ])
     return lines.split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ")
-      guard words.count == 3, words[0].hasPrefix("sharefs-work"), Int32(words[1]) == daemon else { return nil }
-      return Int(words[2]).map { $0 * 1024 }
+      guard words.count == 4, words[0].hasPrefix("sharefs-work"), Int32(words[2]) == daemon, let own = pid_t(words[1])
+      else { return nil }
+      return Int(words[3]).map { (own, $0 * 1024) }
     }
   }
 }

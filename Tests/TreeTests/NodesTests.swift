@@ -108,6 +108,21 @@ struct NodesTests {
     }
   }
 
+  /// A file handle that could become stale when the kernel forgets its inode is not given at all, which programs know how to take.
+  @Test(arguments: [true, false]) func noFileHandles(passthrough: Bool) throws {
+    try onMount(passthrough: passthrough) { mount in
+      try mount.python(
+        """
+        import errno
+        open("a", "w").close()
+        libc = ctypes.CDLL(None, use_errno=True)
+        handle = (ctypes.c_uint * 40)(128); mount = ctypes.c_int()
+        assert libc.name_to_handle_at(-100, b"a", handle, ctypes.byref(mount), 0) == -1
+        assert ctypes.get_errno() == errno.EOPNOTSUPP, errno.errorcode[ctypes.get_errno()]
+        """)
+    }
+  }
+
   private enum ByNumber: NodeProperty {
     static func key(of node: Node) -> NodeID { node.id }
   }
@@ -145,8 +160,28 @@ struct NodesTests {
   }
 }
 
-/// What has no name, and what has a birth time.
+/// What has no name, what has a birth time, and what is written through a mapping.
 extension ParityTests {
+  /// Stores into a mapping are seen by stat(2), while it lives and after; whoever looks at sizes and times misses no change.
+  @Test(arguments: [true, false]) func mappedTimes(passthrough: Bool) throws {
+    try same(
+      """
+      def old(path): os.utime(path, (1000, 1000)); return os.stat(path).st_mtime
+      for name, flags in (("new", os.O_RDWR | os.O_CREAT), ("existing", os.O_RDWR)):
+          if name == "existing": open(name, "wb").write(b"x" * 8192)
+          before = old(name) if name == "existing" else None
+          fd = os.open(name, flags, 0o644)
+          if name == "new": os.ftruncate(fd, 8192); before = old(name)
+          m = mmap.mmap(fd, 8192); os.close(fd)
+          tell(name, os.stat(name).st_mtime == before)
+          m[0] = 65; m.flush(); tell("flushed", os.stat(name).st_mtime > before)
+          old(name); os.stat(name); m[4096] = 66; m.close()
+          subprocess.run(["sync", name], check=True)
+          tell("closed", os.stat(name).st_mtime > before, open(name, "rb").read(1), os.stat(name).st_size)
+          now = os.stat(name).st_mtime; time.sleep(0.05); tell("at rest", os.stat(name).st_mtime == now)
+      """, passthrough: passthrough)
+  }
+
   @Test(arguments: [true, false]) func nameless(passthrough: Bool) throws {
     try same(
       """
