@@ -1,4 +1,4 @@
-public import CLinux
+public import Glibc
 public import Contracts
 public import Fuse
 public import Posix
