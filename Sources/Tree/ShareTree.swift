@@ -1,6 +1,6 @@
-public import Glibc
 public import Contracts
 public import Fuse
+public import Glibc
 public import Posix
 
 /// The filesystem of one share: the user's files and the views beside them. It sends every operation to whoever owns the node.
