@@ -42,7 +42,7 @@ public enum MediaTypes {
     return listed
   }()
 
-  static var all: [MediaType] { listed.map(\.type) }
+  public static var all: [MediaType] { listed.map(\.type) }
 
   private static let table: [String: MediaType] = {
     var table: [String: MediaType] = [:]

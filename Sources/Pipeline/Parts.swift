@@ -12,6 +12,7 @@ final class Parts: Sendable {
   let inbox: Inbox
   let pool: WorkerPool
   let scanner: Scanner
+  let desktop: DesktopCache?
   /// Nil when nothing changes the source folder but the mount.
   let watch: SourceWatch?
   let feed: EventFeed
@@ -24,9 +25,13 @@ final class Parts: Sendable {
     feed = EventFeed(last: lastEvent)
     store = ThumbnailStore(folder: settings.cacheFolder, box: settings.box)
     index = ThumbnailIndex(store: store)
+    desktop = settings.desktop.map { [problems] in
+      DesktopCache($0, catalog: settings.catalogFolder, problems: problems)
+    }
     let inbox = Inbox(index: index)
     self.inbox = inbox
-    pool = WorkerPool(settings: settings, source: source, store: store, problems: problems) { ticket, result in
+    pool = WorkerPool(settings: settings, source: source, store: store, desktop: desktop, problems: problems) {
+      ticket, result in
       inbox.post(.finished(ticket, result, tries: 0))
     }
     scanner = Scanner(settings: settings, source: source, store: store, inbox: inbox, problems: problems)

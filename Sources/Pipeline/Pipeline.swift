@@ -53,6 +53,7 @@ public final class Pipeline: Settled, Projection {
     parts.observe(observer)
     let parts = parts
     parts.pool.draw(parts.store.findPlaceholders())
+    parts.desktop?.start()
     let workers = parts.pool.start()
     let scanner = Thread("sharefs-scan") { parts.scanner.run() }
     let writer = Thread("sharefs-catalog") { [self] in
@@ -95,6 +96,7 @@ public final class Pipeline: Settled, Projection {
     threads.watch?.join()
     threads.scanner.join()
     threads.writer.join()
+    parts.desktop?.stop()
     parts.index.stop()
     threads.answerer.join()
     parts.feed.close()

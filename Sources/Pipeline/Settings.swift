@@ -19,11 +19,31 @@ public struct Settings: Sendable {
   public var source: CInt
   /// How long a worker may take for one document, in nanoseconds.
   public var patience: Clock.Instant
+  /// Where the desktop's own thumbnails go; nil for nowhere.
+  public var desktop: Desktop?
   /// Whether somebody is writing the file now: asked before a document found by a scan is taken for finished. Never blocks.
   public var isBeingWritten: @Sendable (FileID) -> Bool
 
   /// Whether others may change the source folder without us, so that it has to be watched.
   public var watchesSource = false
+
+  /// The cache in which the user's file managers look.
+  public struct Desktop: Hashable, Sendable {
+    /// `$XDG_CACHE_HOME`
+    public var cacheFolder: FileName
+    /// Names in the cache are made from whole paths, as the user's programs see them.
+    public var mountpoint: FileName
+
+    public init(cacheFolder: FileName, mountpoint: FileName) {
+      self.cacheFolder = cacheFolder
+      self.mountpoint = mountpoint
+    }
+  }
+
+  /// What a document is drawn in, from one decode: for the view first, then for the desktop.
+  var boxes: [Box] {
+    [box] + (desktop == nil ? [] : DesktopPicture.sizes.map { Box(width: $0.edge, height: $0.edge) })
+  }
 
   public init(
     catalogFolder: FileName, cacheFolder: FileName, worker: FileName, workers: Int, name: String = "share",

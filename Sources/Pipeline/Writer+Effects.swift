@@ -23,6 +23,7 @@ extension Writer {
     case .same(let asset):
       after {
         parts.index.set(asset)
+        if asset.state == .done { parts.desktop?.touch(asset) }
         if asset.state == .pending { self.scheduler.add(asset.id) }
       }
     case .refiled(let asset, let old):
@@ -33,6 +34,7 @@ extension Writer {
     case .moved(let asset, let from, let to):
       after {
         let picture = parts.index.picture(of: asset.file)
+        parts.desktop?.move(asset, from: from, to: to)
         self.tell(asset.file, from, old: picture, new: nil)
         self.tell(asset.file, to, old: nil, new: picture)
         if asset.isWhole {
@@ -53,23 +55,27 @@ extension Writer {
         try announceMove(asset, from: before, to: path)
       }
       after {
+        parts.desktop?.moveFolder(from: from, to: to)
         // A scan under way may have passed the one and not yet reached the other.
         parts.scanner.moved(to)
       }
     case .unplaced(let asset, let path):
       after {
+        parts.desktop?.remove([path])
         self.tell(asset.file, path, old: parts.index.picture(of: asset.file), new: nil)
         if asset.isWhole { self.tell(asset, path, isWhole: false) }
       }
       try announce(.removed, asset, path)
     case .placed(let asset, let path):
       after {
+        parts.desktop?.copy(asset, to: path)
         self.tell(asset.file, path, old: nil, new: parts.index.picture(of: asset.file))
         if asset.isWhole { self.tell(asset, path, isWhole: true) }
       }
     case .removed(let asset, let places):
       after {
         self.scheduler.forget(asset.id)
+        parts.desktop?.remove(places)
         let picture = parts.index.drop(asset.file, asset: asset.id) ?? asset.picture
         if let stored = asset.picture, stored.placeholder == nil {
           parts.store.remove(asset: asset.id, version: stored.version)

@@ -70,7 +70,10 @@ extension Writer {
 
   private func discard(_ ticket: Ticket, _ result: JobResult) {
     guard case .done(_, .some, _, _) = result else { return }
-    after { self.parts.store.remove(asset: ticket.asset, version: ticket.version) }
+    after {
+      self.parts.store.remove(asset: ticket.asset, version: ticket.version)
+      self.parts.desktop?.forget(ticket.asset)
+    }
   }
 
   /// Whether the result is of the content that the catalog speaks of.
@@ -158,6 +161,7 @@ extension Writer {
       self.scheduler.finish(asset.id)
       let old = parts.index.picture(of: asset.file)
       parts.index.set(done)
+      parts.desktop?.publish(done, places)
       let new = parts.index.picture(of: asset.file)
       if let stored = asset.picture, stored.placeholder == nil, stored.version != done.version {
         parts.store.remove(asset: asset.id, version: stored.version)

@@ -111,6 +111,13 @@ final class Writer {
       if try self.catalog.setting(Catalog.shareName) == nil {
         try self.catalog.set(Catalog.shareName, self.parts.settings.name)
       }
+      // What was made before the desktop was to have its own is made again for it.
+      let desktop = self.parts.settings.desktop == nil ? "off" : "on"
+      let desktopBefore = try self.catalog.setting("desktop")
+      if desktopBefore != desktop {
+        if desktop == "on", before != nil { try self.catalog.requeuePictures() }
+        try self.catalog.set("desktop", desktop)
+      }
       try self.catalog.requeueUnreadable()
     }
     do throws(CatalogError) {

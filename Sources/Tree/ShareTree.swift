@@ -1,6 +1,6 @@
-public import CLinux
 public import Contracts
 public import Fuse
+import Glibc
 public import Posix
 
 /// The filesystem of one share: the user's files and the views beside them. It sends every operation to whoever owns the node.
@@ -14,9 +14,10 @@ public final class ShareTree: Sendable {
   /// - Parameters:
   ///   - source: an O_PATH descriptor of the backing folder, opened before it was covered by the mount.
   ///   - passthrough: whether passthrough will be asked for.
+  ///   - pages: makes the page in each folder of the thumbnails; nil for none.
   public init(
     source: consuming Descriptor, settings: TreeSettings, passthrough: Bool, settled: any Settled,
-    projection: any Projection
+    projection: any Projection, pages: (any Pages)? = nil
   ) throws(Errno) {
     let status = try source.status()
     let thumbsName = ShareTree.freeName(".thumbs", in: source.raw)
@@ -28,13 +29,15 @@ public final class ShareTree: Sendable {
     root.adopt(source)
     let table = NodeTable(root: root)
     watch = passthrough ? try MappingWatch() : nil
+    let listener = FolderListener(settled)
+    let settled: any Settled = listener
     let streams = WriteStreams(table: table, settled: settled, watch: watch)
     thumbs =
       settings.thumbs == .off
       ? nil
       : Thumbs(
         table: table, streams: streams, settled: settled, projection: projection, settings: settings,
-        name: thumbsName)
+        name: thumbsName, pages: pages)
     ready =
       settings.ready == .off
       ? nil
@@ -46,6 +49,7 @@ public final class ShareTree: Sendable {
     if let ready { views[ready.name] = ready }
     files = Files(
       root: root, table: table, settled: settled, streams: streams, settings: settings, views: views, cache: cache)
+    listener.thumbs.withLock { [thumbs] in $0 = thumbs }
     thumbs?.files.withLock { [files] in $0 = files }
     ready?.joined.withLock { [files] in $0 = files }
     scoped.joined.withLock { [files] in $0 = files }

@@ -4,6 +4,7 @@ import Posix
 enum Invocation: Equatable {
   case help(Verb?)
   case version
+  case printed(Printed)
   case verb(Arguments)
 
   /// - Parameter all: the program's name first, which may be that of a mount helper.
@@ -24,6 +25,11 @@ enum Invocation: Equatable {
       guard let verb = name.text.flatMap(Verb.init(rawValue:)) else { throw Self.unknown(name) }
       self = .help(verb)
     case "--version", "-V", "version": self = .version
+    case "--print":
+      guard let page = rest.dropFirst().first?.text.flatMap(Printed.init(rawValue:)) else {
+        throw .usage("\"--print\" is followed by \(Printed.allCases.map(\.rawValue).joined(separator: ", ")).")
+      }
+      self = .printed(page)
     case let text?:
       if let verb = Self.verb(text) {
         self = try Arguments.read(verb, Array(rest.dropFirst()))

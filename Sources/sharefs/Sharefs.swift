@@ -23,6 +23,9 @@ private func run(_ invocation: Invocation) throws(Failure) -> ExitCode {
   case .version:
     try Output.write("sharefs \(version)\n")
     return .done
+  case .printed(let page):
+    try Output.write(page.text)
+    return .done
   case .verb(let arguments):
     switch arguments.verb {
     case .mount: return try MountCommand.run(arguments)

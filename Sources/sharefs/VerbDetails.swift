@@ -10,8 +10,8 @@ extension Verb {
       """
     case .umount:
       """
-      Returns when the daemon has ended. Pictures not yet made are made after the next mount. When files are in use, it
-      says by whom. A dead mount is cleaned up.
+      Returns when the daemon has ended. Pictures not yet made are made after the next mount; it says how many. When files
+      are in use, it says by whom. A dead mount is cleaned up.
       """
     case .status:
       """

@@ -41,7 +41,7 @@ enum Verb: String, CaseIterable, Sendable {
   var synopsis: [String] {
     switch self {
     case .mount: ["mount [options] DIR", "mount [options] SOURCE MOUNTPOINT"]
-    case .umount: ["umount [--lazy] MOUNTPOINT"]
+    case .umount: ["umount [--lazy | --wait] MOUNTPOINT"]
     case .status: ["status [--json] [MOUNTPOINT]"]
     case .list:
       [
@@ -98,7 +98,10 @@ enum Verb: String, CaseIterable, Sendable {
         Option(long: "sloppy", summary: ""),
       ]
     case .umount:
-      [Option(long: "lazy", short: "l", summary: "take it out of the tree now; it ends with its last open file")]
+      [
+        Option(long: "lazy", short: "l", summary: "take it out of the tree now; it ends with its last open file"),
+        Option(long: "wait", short: "w", summary: "while it is in use, wait until it is not"),
+      ]
     case .status: [Self.json]
     case .list:
       [

@@ -300,16 +300,18 @@ enum Fixtures {
   static func clip(_ colour: String, seconds: Int = 1, size: String = "160x90") throws -> String {
     let path = "\(folder)/\(colour)-\(seconds)-\(size).mp4"
     if unsafe access(path, R_OK) == 0 { return path }
+    // Other suites may be making the same one at this moment.
+    let aside = "\(path).\(UInt32.random(in: 0 ... .max))"
     let child = try Child.spawn(
       FileName("/usr/bin/env"),
       [
         "env", "ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i",
         "color=\(colour):size=\(size):rate=10:duration=\(seconds)",
-        "-c:v", "mpeg4", "-q:v", "5", "-movflags", "+faststart", "-f", "mp4", path + ".new",
+        "-c:v", "mpeg4", "-q:v", "5", "-movflags", "+faststart", "-f", "mp4", aside,
       ].map { FileName($0) }, descriptors: [2: 2])
     let ending = try child.wait()
     try #require(ending == .exited(0), "ffmpeg made no clip")
-    try unsafe #require(rename(path + ".new", path) == 0)
+    try unsafe #require(rename(aside, path) == 0)
     return path
   }
 }

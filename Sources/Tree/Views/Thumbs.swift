@@ -17,13 +17,16 @@ final class Thumbs: View {
   let hidden = HiddenNames()
   let waits = FolderWaits()
   let announcer: Announcer
+  let news = FolderNews()
+  /// nil where no pages are shown.
+  let shelf: PageShelf?
   /// Joined after both are made: the files list this view's name, this view releases real folders.
   let files = Guarded<Files?>(nil)
   private let nodes = ViewNodes<ThumbKey, ThumbContent>(.thumbs)
 
   init(
     table: NodeTable, streams: WriteStreams, settled: any Settled, projection: any Projection,
-    settings: TreeSettings, name: FileName
+    settings: TreeSettings, name: FileName, pages: (any Pages)?
   ) {
     self.table = table
     self.streams = streams
@@ -31,12 +34,19 @@ final class Thumbs: View {
     self.projection = projection
     self.settings = settings
     self.name = name
+    shelf = pages.map { PageShelf($0) }
     announcer = Announcer(mountpoint: settings.mountpoint, view: name, waits: waits)
   }
 
-  func start() { announcer.start() }
+  func start() {
+    announcer.start()
+    shelf?.start()
+  }
 
-  func stop() { announcer.stop() }
+  func stop() {
+    announcer.stop()
+    shelf?.stop()
+  }
 
   var root: Node { table.root }
 
@@ -59,6 +69,9 @@ final class Thumbs: View {
 
   /// After a removal the kernel considers the inode dead: whatever comes back under the name gets another number.
   func renumber(_ key: ThumbKey) { nodes.renumber(key) }
+
+  /// The real folder at a path; nil when there is none any more.
+  func holdReal(_ path: SharePath) -> Node? { files.withLock { $0 }?.holdFolder(at: path) }
 
   func releaseReal(_ folder: Node) { files.withLock { $0 }?.release(folder.id, count: 1) }
 
@@ -124,7 +137,10 @@ enum ThumbKey: Hashable, Sendable {
   case folder(NodeID)
   case picture(folder: NodeID, document: FileName, inode: UInt64, Picture)
   case note(Note)
+  /// A page of another content is another node, for the same reason.
+  case page(folder: NodeID, hash: UInt64, modified: FileTime)
   case ghost
+  case ghostFolder
 }
 
 /// The two files that tell backup tools and indexers to pass the view by.
@@ -163,6 +179,8 @@ enum ThumbContent: Sendable {
   /// - volume, inode: of the document whose picture it is.
   case picture(folder: Node, document: FileName, volume: UInt64, inode: UInt64, Picture)
   case note(Note)
+  case page(folder: Node, PageShelf.Page)
   /// What the announcer takes away: nobody else ever sees it.
   case ghost
+  case ghostFolder
 }

@@ -14,6 +14,8 @@ struct MountOptions: Hashable, Sendable {
   var thumbSize = Box.standard
   /// Whether the kernel may read and write the files without us.
   var passthrough = true
+  /// Whether the user's own thumbnail cache gets pictures too.
+  var desktopThumbs = false
   /// Whether users other than the one who mounts may enter.
   var allowOther = false
   var isReadOnly = false
@@ -34,6 +36,8 @@ struct MountOptions: Hashable, Sendable {
       spelling: "ready=hidden|listed|off",
       summary: "let .ready (whole documents only) be opened, show it, or leave it out"),
     Known(spelling: "thumb_size=WxH", summary: "what a thumbnail must fit into, in pixels, 16 to 4096 (300x169)"),
+    Known(
+      spelling: "desktop_thumbs=on|off", summary: "give thumbnails to the desktop's file managers too (off)"),
     Known(spelling: "nopassthrough", summary: "let all reads and writes go through the daemon"),
     Known(spelling: "allow_other", summary: "let other users in, as every mount of root does"),
     Known(spelling: "ro", summary: "read-only"),
@@ -81,7 +85,12 @@ struct MountOptions: Hashable, Sendable {
         throw .usage("\"thumb_size\" is WIDTHxHEIGHT, each 16 to 4096, not \"\(escaped(Array(value.utf8)))\".", .mount)
       }
       thumbSize = size
-    case ("thumbs", nil), ("ready", nil), ("thumb_size", nil):
+    case ("desktop_thumbs", let value?):
+      guard value == "on" || value == "off" else {
+        throw .usage("\"desktop_thumbs\" is on or off, not \"\(escaped(Array(value.utf8)))\".", .mount)
+      }
+      desktopThumbs = value == "on"
+    case ("thumbs", nil), ("ready", nil), ("thumb_size", nil), ("desktop_thumbs", nil):
       throw .usage("The mount option \"\(parts[0])\" needs a value.", .mount)
     case ("nopassthrough", nil): passthrough = false
     case ("allow_other", nil): allowOther = true
