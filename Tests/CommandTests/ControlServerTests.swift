@@ -36,7 +36,7 @@ private final class Daemon: Handler {
     return answer
   }
   func watch(_ subscriber: Subscriber, since: UInt64?) {
-    do { try subscriber.begin(Watching(next: (since ?? 0) + 1)) } catch { Issue.record(error) }
+    do { try subscriber.begin(Watching(next: (since ?? 0) &+ 1)) } catch { Issue.record(error) }
     subscribers.withLock { $0.append(subscriber) }
   }
 }
@@ -108,7 +108,7 @@ private func everything(_ socket: borrowing Descriptor) throws -> String {
     try check { shutdown(socket.raw, CInt(SHUT_WR)) }
     #expect(
       try everything(socket) == #"""
-        {"counts":{"incomplete":0,"invalid":1,"ready":5,"unsupported":0},"last_errors":[{"text":"The disk is full.","time":"2026-01-31 12:00:00"}],"mountpoint":"/\\xff","mountpoint_bytes":"L/8=","passthrough":false,"passthrough_reason":"an ordinary user's mount","pending":3,"pid":42,"running":2,"scan":"running","source":"/\\xff","source_bytes":"L/8=","state":"/state","version":"0.1.0","workers":2}
+        {"counts":{"incomplete":0,"invalid":1,"ready":5,"unsupported":0},"kinds":{},"last_errors":[{"text":"The disk is full.","time":"2026-01-31 12:00:00"}],"library":{"available":true,"permission":"read_write","thumbnails":true},"mountpoint":"/\\xff","mountpoint_bytes":"L/8=","passthrough":false,"passthrough_reason":"an ordinary user's mount","pending":3,"pid":42,"protocol":1,"running":2,"scan":"running","source":"/\\xff","source_bytes":"L/8=","state":"/state","version":"0.1.0","workers":2}
 
         """#)
   }
