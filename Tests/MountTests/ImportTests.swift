@@ -115,15 +115,15 @@ struct ImportTests {
         """
         import threading
         f = os.open("a.txt", os.O_CREAT | os.O_WRONLY); os.write(f, b"half")
-        cat = subprocess.Popen(["\(Share.sharefs)", "cat", "a.txt"], stdout=subprocess.PIPE); time.sleep(0.3)
+        cat = subprocess.Popen(["\(Share.sharefs)", "cat", "--state", "\(share.state)", "a.txt"], stdout=subprocess.PIPE); time.sleep(0.3)
         assert cat.poll() is None; os.write(f, b" and half"); os.close(f)
         assert cat.communicate()[0] == b"half and half" and cat.returncode == 0
         # Its reader stops in the middle, and somebody writes.
         open("b.txt", "wb").write(b"x" * (4 << 20))
-        cat = subprocess.Popen(["\(Share.sharefs)", "cat", "b.txt"], stdout=subprocess.PIPE); assert cat.stdout.read(1) == b"x"
+        cat = subprocess.Popen(["\(Share.sharefs)", "cat", "--state", "\(share.state)", "b.txt"], stdout=subprocess.PIPE); assert cat.stdout.read(1) == b"x"
         f = os.open("b.txt", os.O_WRONLY); os.pwrite(f, b"y", 0); os.close(f)
         cat.stdout.read(); assert cat.wait() == 6, cat.returncode
-        assert subprocess.run(["\(Share.sharefs)", "cat", "none.txt"], stderr=subprocess.DEVNULL).returncode == 2
+        assert subprocess.run(["\(Share.sharefs)", "cat", "--state", "\(share.state)", "none.txt"], stderr=subprocess.DEVNULL).returncode == 2
         """)
     }
   }
@@ -136,7 +136,7 @@ struct ImportTests {
       try share.waitUntilIdle()
       let command = ["check", "--json", "--state", share.state, share.folder]
       #expect(try share.call(Share.sharefs, command).output == "" && share.sharefs(command) == 0)
-      try share.run("sh", "-c", "rm '\(share.state)'/cache/0*/*.png; echo x > '\(share.state)/cache/00/orphan'")
+      try share.run("sh", "-c", "cd '\(share.state)/cache' && rm 0*/*.png && for shelf in 0*; do echo x > $shelf/orphan; done")
       let lost = try share.call(Share.sharefs, command)
       #expect(lost.code == 7 && lost.output.contains("{\"finding\":\"lost_thumbnail\",\"path\":\"a.mp4\"}"))
       #expect(try share.sharefs(command + ["--repair"]) == 0)
