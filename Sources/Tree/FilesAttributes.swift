@@ -12,8 +12,9 @@ extension Files {
     do throws(Errno) {
       let node = try table.find(node)
       if let size = change.size {
+        let caller = request.caller
         try streams.changingContent(node) { () throws(Errno) in
-          try cut(node, to: size, handle: handle)
+          try Credentials.changing(as: caller) { () throws(Errno) in try cut(node, to: size, handle: handle) }
           // The kernel asks for these together with a cut; they are part of it.
           try apply(change, to: node)
         }
@@ -120,8 +121,11 @@ extension Files {
     do throws(Errno) {
       let node = try extended(node)
       let held = try node.open()
+      let caller = request.caller
       try streams.changingMetadata(node) { () throws(Errno) in
-        try unsafe Attributes.set(held.raw, name, value, flags: flags)
+        try Credentials.changing(as: caller) { () throws(Errno) in
+          try unsafe Attributes.set(held.raw, name, value, flags: flags)
+        }
       }
       request.done()
     } catch {

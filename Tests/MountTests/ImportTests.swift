@@ -136,7 +136,8 @@ struct ImportTests {
       try share.waitUntilIdle()
       let command = ["check", "--json", "--state", share.state, share.folder]
       #expect(try share.call(Share.sharefs, command).output == "" && share.sharefs(command) == 0)
-      try share.run("sh", "-c", "cd '\(share.state)/cache' && rm 0*/*.png && for shelf in 0*; do echo x > $shelf/orphan; done")
+      try share.run(
+        "sh", "-c", "cd '\(share.state)/cache' && rm 0*/*.png && for shelf in 0*; do echo x > $shelf/orphan; done")
       let lost = try share.call(Share.sharefs, command)
       #expect(lost.code == 7 && lost.output.contains("{\"finding\":\"lost_thumbnail\",\"path\":\"a.mp4\"}"))
       #expect(try share.sharefs(command + ["--repair"]) == 0)
