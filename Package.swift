@@ -46,9 +46,11 @@ let package = Package(
     room("Media", ["CLibAV", "CPicture", "Contracts", "Posix"]),
     room("Catalog", ["CSQLite", "Contracts", "Posix"]),
     room("Pipeline", ["Catalog", "Contracts", "Posix"]),
+    room("Gallery", ["Catalog", "Contracts", "Posix"]),
     room("Control", ["Posix"]),
     .executableTarget(
-      name: "sharefs", dependencies: ["Tree", "Fuse", "Pipeline", "Catalog", "Control", "Contracts", "Posix"],
+      name: "sharefs",
+      dependencies: ["Tree", "Fuse", "Pipeline", "Catalog", "Gallery", "Control", "Contracts", "Posix"],
       cSettings: gnu, swiftSettings: strict),
     .executableTarget(
       name: "sharefs-worker", dependencies: ["Media", "Contracts", "Posix", "CLinux"],
@@ -65,6 +67,7 @@ let package = Package(
     tests("ContractsTests", ["Contracts", "Posix"]),
     tests("MediaTests", ["Media", "Contracts", "Posix", "sharefs-worker"]),
     tests("CatalogTests", ["Catalog", "Contracts", "Posix"]),
+    tests("GalleryTests", ["Gallery", "Contracts", "Posix"]),
     tests("PipelineTests", ["Pipeline", "Catalog", "Contracts", "Posix", "sharefs-worker", "worker-double"]),
     // Stands in for the worker where a test needs one that crashes, hangs or lies.
     .executableTarget(

@@ -9,7 +9,11 @@ packages=(
 
 # What the tests use as real programs besides.
 # shellcheck disable=SC2034
-test_packages=(ffmpeg rsync attr acl sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux)
+test_packages=(
+  ffmpeg rsync attr acl sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux procps file bubblewrap
+  chromium samba samba-vfs-modules smbclient openssh-server openssh-client rclone curl restic borgbackup
+  man-db systemd dpkg-dev binutils zsh fish
+)
 
 swift_least=6.2
 
@@ -64,4 +68,12 @@ require_swift() {
   [ -n "$found" ] || fail "\`swift --version\` does not tell a version." "Is the toolchain in PATH whole?"
   [ "$(printf '%s\n%s\n' "$swift_least" "$found" | sort -V | head -n 1)" = "$swift_least" ] ||
     fail "Swift $found is too old: sharefs needs $swift_least or later." "Install a newer one from swift.org."
+}
+
+# build_release ROOT: builds what is not built, in its final form, and prints the folder of the programs.
+build_release() {
+  local build=(swift build --package-path "$1" -c release --static-swift-stdlib)
+  say "Building (the first time takes some minutes)"
+  "${build[@]}" >&2
+  "${build[@]}" --show-bin-path
 }

@@ -36,6 +36,9 @@ public struct Asset: Hashable, Sendable {
   public let settledAt: FileTime
   public let removedAt: FileTime?
 
+  /// Whether its newest content is all there, a medium or not.
+  public var isWhole: Bool { state == .done && (verdict == .ready || verdict == .unsupported) }
+
   static let columns = """
     asset.id, volume, inode, birth, size, modified, changed, version, state, hidden, verdict, reason, kind, uti, mime, \
     container, duration, width, height, video_codec, audio_codec, frame_rate, rotation, has_audio, taken, camera_make, \

@@ -110,6 +110,7 @@ extension Catalog {
     if let gone = try removed(document.file), gone.file.birth.nanoseconds != 0 || gone.stamp.isLike(stamp) {
       id = gone.id
       try advance(id, to: document.file, stamp)
+      effects.append(.restored(gone, at: document.path))
     } else {
       id = try insert(document, stamp)
     }

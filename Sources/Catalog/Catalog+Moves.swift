@@ -27,7 +27,9 @@ extension Catalog {
     } else if kind == .regular {
       if TemporaryNames.contains(to) {
         try vacate(to, &effects)
+        if !TemporaryNames.contains(from) { effects.append(.strangerRemoved(from)) }
       } else if !TemporaryNames.contains(from) {
+        effects.append(.strangerMoved(from: from, to: to))
         effects.append(.look(to))
       }
       // From a temporary name to a real one: whoever has that name keeps it, for the settled change that follows.
@@ -52,6 +54,7 @@ extension Catalog {
         try crossed(from: before, to: now.path, &effects)
       case .regular:
         if let asset = try asset(of: now.file) {
+          try indexNames(asset.id)
           effects.append(.moved(asset, from: before, to: now.path))
           try refreshHidden(asset.id, &effects)
         } else if !TemporaryNames.contains(now.path) {
@@ -78,8 +81,11 @@ extension Catalog {
       // Only an empty folder can go: what we think stands in it is gone.
       for (path, _) in try places(within: document.path) { try vacate(path, &effects) }
     case .regular:
-      if let known = try asset(of: document.file), wasLast {
+      let known = try asset(of: document.file)
+      if let known, wasLast {
         try remove(known, &effects)
+      } else if known == nil, try owner(of: document.path) == nil {
+        if !TemporaryNames.contains(document.path) { effects.append(.strangerRemoved(document.path)) }
       } else {
         try vacate(document.path, &effects)
       }

@@ -7,6 +7,8 @@ public import Posix
 /// - `Catalog+Identity`: which asset a document is.
 /// - `Catalog+Moves`: rename, exchange, link, removal.
 /// - `Catalog+Queue`: what is pending, and what became of it.
+/// - `Catalog+Events`: the stream of events.
+/// - `Catalog+Names`: searching by name.
 public final class Catalog {
   let connection: Connection
   private let folder: FileName
@@ -16,7 +18,7 @@ public final class Catalog {
 
   public static let fileName = FileName("catalog.sqlite")
 
-  /// Removed assets are remembered for 30 days, in nanoseconds.
+  /// Removed assets and events are remembered for 30 days, in nanoseconds.
   static let memory: Int64 = 30 * 86400 * 1_000_000_000
 
   /// Opens the catalog in `folder`, or makes it.
@@ -37,6 +39,7 @@ public final class Catalog {
       connection = try Catalog.connect(file)
       try skipIDs()
     }
+    try indexAllNames()
   }
 
   private static func connect(_ file: FileName) throws(CatalogError) -> Connection {
@@ -75,10 +78,12 @@ public final class Catalog {
     return new
   }
 
-  /// Ids given out by a lost database must not come to mean other documents.
+  /// Ids and event numbers given out by a lost database must not come to mean others.
   private func skipIDs() throws(CatalogError) {
-    try connection.run(
-      "INSERT INTO sqlite_sequence(name, seq) VALUES('asset', ?)", .integer(Clock.wall().nanoseconds / 1_000_000_000))
+    let start = Clock.wall().nanoseconds / 1_000_000_000
+    for table in ["asset", "event"] {
+      try connection.run("INSERT INTO sqlite_sequence(name, seq) VALUES(?, ?)", .text(table), .integer(start))
+    }
   }
 
   /// All changes of `body` or none.
@@ -95,11 +100,15 @@ public final class Catalog {
   /// Moves the log into the database and empties it: on a full disk that may be the room that is needed.
   public func shrinkLog() throws(CatalogError) { try connection.run("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-  /// Forgets assets removed long ago.
+  /// Forgets assets removed and events told long ago.
   public func purge(now: FileTime = Clock.wall()) throws(CatalogError) {
     try connection.run(
       "DELETE FROM asset WHERE state = 3 AND removed_at < ?", .integer(now.nanoseconds - Catalog.memory))
+    try purgeEvents(now: now)
   }
+
+  /// The setting that holds what URLs call the share.
+  public static let shareName = "share"
 
   /// A word kept for the next start.
   public func setting(_ name: String) throws(CatalogError) -> String? {

@@ -13,13 +13,15 @@ public struct Summary: Hashable, Sendable {
   public var verdicts: [Verdict: Int] = [:]
   /// Pending ones included, removed ones not.
   public var assets = 0
+  /// Those that are whole, by what they are.
+  public var whole: [MediaKind: Int] = [:]
 
   public init() {}
 }
 
 /// Reads a share's catalog, mounted or not, also while it is being written. Used by one thread at a time.
 public final class CatalogReader {
-  private let connection: Connection
+  let connection: Connection
 
   /// - Parameter folder: the catalog's.
   /// - Returns: nil when there is no catalog yet.
@@ -106,6 +108,15 @@ public final class CatalogReader {
       .compactMap { $0 }
   }
 
+  /// Whether the database is whole, page by page. Reads all of it.
+  public func isSound() throws(CatalogError) -> Bool {
+    try connection.first("PRAGMA quick_check(1)") { $0.text(0) } == "ok"
+  }
+
+  public func setting(_ name: String) throws(CatalogError) -> String? {
+    try connection.first("SELECT value FROM setting WHERE name = ?", .text(name)) { $0.text(0) }
+  }
+
   public func summary() throws(CatalogError) -> Summary {
     var summary = Summary()
     try connection.each("SELECT state, verdict, count(*) FROM asset WHERE state != 3 GROUP BY state, verdict") {
@@ -119,6 +130,14 @@ public final class CatalogReader {
       }
       return true
     }
+    try connection.each(
+      "SELECT kind, count(*) FROM asset WHERE state = 2 AND verdict IN (1, 4) AND hidden = 0 GROUP BY kind"
+    ) { row throws(CatalogError) in
+      // What nobody knows a type for is a document.
+      let kind = row.optionalInteger(0).flatMap { MediaKind(rawValue: UInt8(clamping: $0)) } ?? .document
+      summary.whole[kind, default: 0] += Int(row.integer(1))
+      return true
+    }
     return summary
   }
 
@@ -128,6 +147,7 @@ public final class CatalogReader {
     public let file: FileID
     public let isPending: Bool
     public let isHidden: Bool
+    public let isWhole: Bool
     public let picture: Picture?
   }
 
@@ -135,14 +155,16 @@ public final class CatalogReader {
   public func shown(_ body: (Shown) -> Bool) throws(CatalogError) {
     try connection.each(
       """
-      SELECT id, volume, inode, birth, state, hidden, picture_version, picture_size, placeholder FROM asset
+      SELECT id, volume, inode, birth, state, hidden, picture_version, picture_size, placeholder,
+        state = 2 AND verdict IN (1, 4) FROM asset
       WHERE state != 3 ORDER BY id
       """
     ) { row throws(CatalogError) in
       body(
         Shown(
           asset: row.integer(0), file: FileID(row, from: 1), isPending: row.integer(4) == Asset.State.pending.rawValue,
-          isHidden: row.integer(5) != 0, picture: Picture(row, asset: row.integer(0), from: 6)))
+          isHidden: row.integer(5) != 0, isWhole: row.integer(9) != 0,
+          picture: Picture(row, asset: row.integer(0), from: 6)))
     }
   }
 

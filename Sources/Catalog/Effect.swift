@@ -10,6 +10,11 @@ public enum Effect: Sendable {
   case refiled(Asset, from: FileID)
   /// One asset's name changed.
   case moved(Asset, from: SharePath, to: SharePath)
+  /// A document that is not catalogued yet changed its name, or went.
+  case strangerMoved(from: SharePath, to: SharePath)
+  case strangerRemoved(SharePath)
+  /// A removed asset is back.
+  case restored(Asset, at: SharePath)
   /// A folder's name changed and with it those of all below.
   case folderMoved(from: SharePath, to: SharePath)
   /// A name went or came, the asset stays.

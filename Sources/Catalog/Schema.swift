@@ -51,7 +51,41 @@ enum Schema {
     CREATE TABLE place(path BLOB PRIMARY KEY, asset INTEGER NOT NULL REFERENCES asset(id)) STRICT, WITHOUT ROWID;
     CREATE INDEX place_asset ON place(asset);
     CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    """,
     """
+    CREATE TABLE event(
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      time INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      asset INTEGER NOT NULL,
+      path BLOB NOT NULL,
+      origin BLOB,
+      size INTEGER NOT NULL,
+      version INTEGER NOT NULL,
+      verdict INTEGER,
+      reason TEXT NOT NULL,
+      media INTEGER,
+      uti TEXT NOT NULL,
+      mime TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE bookmark(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      asset INTEGER NOT NULL,
+      volume INTEGER NOT NULL,
+      inode INTEGER NOT NULL,
+      birth INTEGER NOT NULL,
+      folder INTEGER NOT NULL,
+      path BLOB NOT NULL,
+      size INTEGER NOT NULL,
+      fingerprint BLOB NOT NULL,
+      user INTEGER NOT NULL,
+      read_only INTEGER NOT NULL,
+      created INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE token(hash BLOB PRIMARY KEY, bookmark INTEGER NOT NULL REFERENCES bookmark(id)) STRICT, WITHOUT ROWID;
+    CREATE INDEX token_bookmark ON token(bookmark);
+    CREATE VIRTUAL TABLE name USING fts5(text, tokenize='trigram');
+    """,
   ]
 
   static func version(_ connection: Connection) throws(CatalogError) -> Int {

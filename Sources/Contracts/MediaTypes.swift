@@ -28,18 +28,25 @@ public enum MediaTypes {
     return String(decoding: ending, as: UTF8.self).lowercased()
   }
 
-  private static let table: [String: MediaType] = {
-    var table: [String: MediaType] = [:]
+  /// All that are known, each with the extensions that name it, in lower case.
+  public static let listed: [(type: MediaType, extensions: [String])] = {
+    var listed: [(MediaType, [String])] = []
     for (kind, lines) in [
       (MediaKind.video, videos), (.image, images), (.audio, audios), (.document, documents),
     ] {
       for line in lines.split(separator: "\n") {
         let words = line.split(separator: " ").map(String.init)
-        for name in words.dropFirst(2) {
-          table[name] = MediaType(kind: kind, identifier: words[0], mime: words[1])
-        }
+        listed.append((MediaType(kind: kind, identifier: words[0], mime: words[1]), Array(words.dropFirst(2))))
       }
     }
+    return listed
+  }()
+
+  public static var all: [MediaType] { listed.map(\.type) }
+
+  private static let table: [String: MediaType] = {
+    var table: [String: MediaType] = [:]
+    for (type, extensions) in listed { for name in extensions { table[name] = type } }
     return table
   }()
 

@@ -27,10 +27,23 @@ public enum PictureState: Hashable, Sendable {
   case ready(Picture)
 }
 
+/// Whether a document's newest content is all there.
+public enum Wholeness: Hashable, Sendable {
+  case whole
+  /// Cut off or damaged.
+  case broken
+  /// Nobody has looked yet.
+  case making
+  /// No such document is known.
+  case unknown
+}
+
 /// Answers what stands in a view, from memory: no call of it waits for the catalog or a decoder.
 public protocol Projection: AnyObject, Sendable {
   /// By the two numbers that a folder listing gives; see `FileID`.
   func picture(volume: UInt64, inode: UInt64) -> PictureState
+
+  func wholeness(volume: UInt64, inode: UInt64) -> Wholeness
 
   /// Calls `then` exactly once, from some thread of the projection's own, when none of the documents is in the making any more or when the
   /// monotonic time `deadline` has come. Documents waited for are made before all others.
@@ -53,4 +66,7 @@ public protocol ProjectionObserver: AnyObject, Sendable {
   ///   - old: nil when there was none: it appears.
   ///   - new: nil when there is none now: it disappears.
   func pictureChanged(of document: Document, old: Picture?, new: Picture?)
+
+  /// A document under a name has become whole, or is not whole any more under it.
+  func wholenessChanged(of document: Document, isWhole: Bool)
 }

@@ -4,7 +4,7 @@ import Posix
 
 extension Request: Codable {
   private enum Key: String, CodingKey {
-    case op, path
+    case op, path, since, repair
     case pathBytes = "path_bytes"
   }
 
@@ -13,8 +13,8 @@ extension Request: Codable {
     switch try box.decode(String.self, forKey: .op) {
     case "status": self = .status
     case "stop": self = .stop
-    case "rescan": self = .rescan
-    case "watch": self = .watch
+    case "rescan": self = .rescan(repairs: try box.decodeIfPresent(Bool.self, forKey: .repair) ?? false)
+    case "watch": self = .watch(since: try box.decodeIfPresent(UInt64.self, forKey: .since))
     case "document":
       let name = try box.decodePath(.path, bytes: .pathBytes)
       guard let path = SharePath(Array(name.bytes)) else {
@@ -22,17 +22,27 @@ extension Request: Codable {
       }
       self = .document(path)
     case let other:
+      if let request = try BookmarkRequest(other, decoder) {
+        self = .bookmark(request)
+        return
+      }
       throw Refusal(.badRequest, "There is no op \"\(escaped(Array(other.utf8.prefix(40))))\".")
     }
   }
 
   public func encode(to encoder: any Encoder) throws {
+    if case .bookmark(let request) = self { return try request.encode(to: encoder) }
     var box = encoder.container(keyedBy: Key.self)
     switch self {
+    case .bookmark: break
     case .status: try box.encode("status", forKey: .op)
     case .stop: try box.encode("stop", forKey: .op)
-    case .rescan: try box.encode("rescan", forKey: .op)
-    case .watch: try box.encode("watch", forKey: .op)
+    case .rescan(let repairs):
+      try box.encode("rescan", forKey: .op)
+      if repairs { try box.encode(true, forKey: .repair) }
+    case .watch(let since):
+      try box.encode("watch", forKey: .op)
+      try box.encodeIfPresent(since, forKey: .since)
     case .document(let path):
       try box.encode("document", forKey: .op)
       try box.encode(path: FileName(path.bytes), .path, bytes: .pathBytes)
@@ -42,7 +52,8 @@ extension Request: Codable {
 
 extension ShareStatus: Codable {
   private enum Key: String, CodingKey {
-    case pid, mountpoint, source, state, passthrough, pending, running, counts, scan, workers, version
+    case pid, mountpoint, source, state, passthrough, pending, running, counts, scan, workers, version, library, kinds
+    case protocolNumber = "protocol"
     case mountpointBytes = "mountpoint_bytes"
     case sourceBytes = "source_bytes"
     case stateBytes = "state_bytes"
@@ -66,6 +77,9 @@ extension ShareStatus: Codable {
       workers: try box.decode(Int.self, forKey: .workers),
       lastErrors: try box.decode([Complaint].self, forKey: .lastErrors),
       version: try box.decode(String.self, forKey: .version))
+    protocolNumber = try box.decode(Int.self, forKey: .protocolNumber)
+    library = try box.decode(Library.self, forKey: .library)
+    kinds = try box.decode([String: Pickable].self, forKey: .kinds)
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -83,12 +97,15 @@ extension ShareStatus: Codable {
     try box.encode(workers, forKey: .workers)
     try box.encode(lastErrors, forKey: .lastErrors)
     try box.encode(version, forKey: .version)
+    try box.encode(protocolNumber, forKey: .protocolNumber)
+    try box.encode(library, forKey: .library)
+    try box.encode(kinds, forKey: .kinds)
   }
 }
 
 extension DocumentStatus: Codable {
   private enum Key: String, CodingKey {
-    case path, state, writers, asset
+    case path, state, writers, asset, verdict, reason, version
     case pathBytes = "path_bytes"
   }
 
@@ -97,6 +114,9 @@ extension DocumentStatus: Codable {
     self.init(
       path: try box.decodePath(.path, bytes: .pathBytes), state: try box.decode(State.self, forKey: .state),
       writers: try box.decode(Int.self, forKey: .writers), asset: try box.decodeIfPresent(Int64.self, forKey: .asset))
+    verdict = try box.decodeIfPresent(String.self, forKey: .verdict)
+    reason = try box.decodeIfPresent(String.self, forKey: .reason)
+    version = try box.decodeIfPresent(Int64.self, forKey: .version)
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -105,5 +125,8 @@ extension DocumentStatus: Codable {
     try box.encode(state, forKey: .state)
     try box.encode(writers, forKey: .writers)
     try box.encodeIfPresent(asset, forKey: .asset)
+    try box.encodeIfPresent(verdict, forKey: .verdict)
+    try box.encodeIfPresent(reason, forKey: .reason)
+    try box.encodeIfPresent(version, forKey: .version)
   }
 }

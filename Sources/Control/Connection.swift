@@ -4,7 +4,7 @@ import Posix
 final class Connection {
   /// Bytes; a longer request is refused and its client dropped.
   static let longestRequest = 65536
-  /// Bytes not yet taken by the client; one that lets more gather is dropped.
+  /// Bytes not yet taken by the client; one that lets more gather is dropped. Whoever sends events stops long before.
   static let mostUnsent = 1 << 20
 
   enum Read {
@@ -16,6 +16,8 @@ final class Connection {
 
   let socket: Descriptor
   let id: UInt64
+  /// Who stood at the other end when it connected.
+  let user: UInt32
   private var incoming: [UInt8] = []
   private var outgoing: [UInt8] = []
   private var sent = 0
@@ -29,9 +31,10 @@ final class Connection {
   /// Broken or dropped; taken out at the next look.
   var isGone = false
 
-  init(_ socket: consuming Descriptor, id: UInt64) {
+  init(_ socket: consuming Descriptor, id: UInt64, user: UInt32) {
     self.socket = socket
     self.id = id
+    self.user = user
   }
 
   var unsent: Int { outgoing.count - sent }
@@ -66,6 +69,8 @@ final class Connection {
 
   /// - Returns: false when the client has gone.
   func write() -> Bool {
+    let before = unsent
+    defer { subscriber?.took(before - unsent) }
     while sent < outgoing.count {
       let taken: Int
       do throws(Errno) { taken = try UnixSocket.send(socket.raw, outgoing[sent...]) } catch { return false }

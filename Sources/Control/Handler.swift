@@ -9,11 +9,15 @@ public protocol Handler: AnyObject, Sendable {
   func document(_ path: SharePath) -> DocumentStatus?
 
   /// Begins to compare the folder with the catalog, and returns at once.
-  func rescan()
+  func rescan(repairs: Bool)
+
+  /// - Parameter user: who asks.
+  func bookmark(_ request: BookmarkRequest, user: UInt32) throws(Refusal) -> BookmarkAnswer
 
   /// Begins to end the daemon, and returns at once: the answer must still go out.
   func stop()
 
-  /// Hands every event from now on to the subscriber, until `Subscriber.isGone`.
-  func watch(_ subscriber: Subscriber)
+  /// Answers with `Subscriber.begin`, then hands every event after number `since` to the subscriber, from a thread of its own, until
+  /// `Subscriber.isGone`.
+  func watch(_ subscriber: Subscriber, since: UInt64?)
 }

@@ -9,9 +9,13 @@ public enum Request: Hashable, Sendable {
   /// What is known of one document now. Answered by one `DocumentStatus`.
   case document(SharePath)
   /// Compare the folder with the catalog again. Answered by `Done` at once.
-  case rescan
-  /// Every event from now on, a line each, until the client goes.
-  case watch
+  /// - repairs: whether the stored thumbnails are compared too.
+  case rescan(repairs: Bool)
+  /// Answered by one `Watching`, then every event a line, until the client goes.
+  /// - since: the number after which to begin; nil for what happens from now on.
+  case watch(since: UInt64?)
+  /// Answered by one `BookmarkAnswer`.
+  case bookmark(BookmarkRequest)
 }
 
 /// A request that was taken.
@@ -27,6 +31,14 @@ public struct Refusal: Error, Hashable, Sendable, Codable {
     case tooLong = "too_long"
     case notAllowed = "not_allowed"
     case noSuchDocument = "no_such_document"
+    case unknownBookmark = "unknown_bookmark"
+    case notYours = "not_yours"
+    case deleted
+    case replaced
+    case unreadable
+    case noAccess = "no_access"
+    /// It may work a little later.
+    case busy
   }
   public let code: Code
   /// One sentence.
@@ -53,6 +65,41 @@ public struct ShareStatus: Hashable, Sendable {
       self.unsupported = unsupported
     }
   }
+
+  /// Whether documents can be picked from the share.
+  public struct Library: Hashable, Sendable, Codable {
+    public enum Permission: String, Sendable, Codable {
+      case readWrite = "read_write"
+      case readOnly = "read_only"
+      case none
+    }
+
+    public var available: Bool
+    public var permission: Permission
+    /// Whether pictures can be made.
+    public var thumbnails: Bool
+
+    public init(available: Bool, permission: Permission, thumbnails: Bool) {
+      self.available = available
+      self.permission = permission
+      self.thumbnails = thumbnails
+    }
+  }
+
+  /// What there is of one kind of document.
+  public struct Pickable: Hashable, Sendable, Codable {
+    /// Whether there is a whole one.
+    public var available: Bool
+    public var count: Int
+
+    public init(count: Int) {
+      available = count > 0
+      self.count = count
+    }
+  }
+
+  /// Of the socket: raised when something is changed, not when something is added.
+  public static let protocolNumber = 1
 
   public enum Scan: String, Sendable, Codable {
     /// Comparing the folder with the catalog.
@@ -94,6 +141,10 @@ public struct ShareStatus: Hashable, Sendable {
   /// The newest last, at most 20.
   public var lastErrors: [Complaint]
   public var version: String
+  public var protocolNumber = ShareStatus.protocolNumber
+  public var library = Library(available: true, permission: .readWrite, thumbnails: true)
+  /// By video, image, audio, document.
+  public var kinds: [String: Pickable] = [:]
 
   public init(
     pid: Int32, mountpoint: FileName, source: FileName, state: FileName, passthrough: Bool, passthroughReason: String?,
@@ -133,6 +184,10 @@ public struct DocumentStatus: Hashable, Sendable {
   public var writers: Int
   /// The catalog's id of it; nil when it has none yet.
   public var asset: Int64?
+  /// Of the settled content, as `list` has it; nil until there is one.
+  public var verdict: String?
+  public var reason: String?
+  public var version: Int64?
 
   public init(path: FileName, state: State, writers: Int, asset: Int64?) {
     self.path = path

@@ -12,7 +12,7 @@ public final class Server: Sendable {
   public static let patience = 10.0
 
   private enum Task {
-    case request(client: UInt64, line: [UInt8])
+    case request(client: UInt64, user: UInt32, line: [UInt8])
     case end
   }
 
@@ -89,8 +89,7 @@ public final class Server: Sendable {
       clients.removeAll { client in
         let isDone = client.isEnding && client.inHand == 0 && client.unsent == 0
         let isSlow =
-          now - client.lastProgress > Clock.seconds(Self.patience) && client.inHand == 0
-          && (client.subscriber == nil || client.unsent > 0)
+          now - client.lastProgress > Clock.seconds(Self.patience) && client.inHand == 0 && client.subscriber == nil
         if isDone || isSlow { client.subscriber?.end() }
         return isDone || isSlow
       }
@@ -120,12 +119,18 @@ public final class Server: Sendable {
       guard let socket = try UnixSocket.accept(listener.raw) else { return }
       let peer = try UnixSocket.peer(socket.raw)
       if clients.count >= Self.mostClients {
-        let silent = clients.indices.filter { clients[$0].subscriber == nil }
+        // A watcher that does not read costs little, and has its place until somebody needs it.
+        let now = Clock.now()
+        let silent = clients.indices.filter { index in
+          let client = clients[index]
+          return client.subscriber == nil
+            || (client.unsent > 0 && now - client.lastProgress > Clock.seconds(Self.patience))
+        }
         guard let longest = silent.min(by: { clients[$0].lastProgress < clients[$1].lastProgress }) else { return }
-        clients.remove(at: longest)
+        clients.remove(at: longest).subscriber?.end()
       }
       lastID += 1
-      let client = Connection(socket, id: lastID)
+      let client = Connection(socket, id: lastID, user: peer.user)
       clients.append(client)
       if peer.user != System.user && peer.user != 0 {
         refuse(client, Refusal(.notAllowed, "This share is another user's; only its user and root may ask."))
@@ -146,7 +151,7 @@ public final class Server: Sendable {
         refuse(client, Refusal(.tooLong, "A request is at most \(Connection.longestRequest) bytes long."))
       case .requests(let lines):
         client.inHand += lines.count
-        tasks.change { $0.append(contentsOf: lines.map { .request(client: client.id, line: $0) }) }
+        tasks.change { $0.append(contentsOf: lines.map { .request(client: client.id, user: client.user, line: $0) }) }
       }
     } else if found.hasHungUp {
       client.isGone = true
@@ -185,18 +190,18 @@ public final class Server: Sendable {
         return tasks
       }
       for task in batch {
-        guard case .request(let client, let line) = task else { return }
-        answer(client, line)
+        guard case .request(let client, let user, let line) = task else { return }
+        answer(client, user, line)
       }
     }
   }
 
-  private func answer(_ client: UInt64, _ line: [UInt8]) {
+  private func answer(_ client: UInt64, _ user: UInt32, _ line: [UInt8]) {
     do {
       switch try JSONLine.decode(Request.self, line) {
       case .status: reply(client, handler.status())
-      case .rescan:
-        handler.rescan()
+      case .rescan(let repairs):
+        handler.rescan(repairs: repairs)
         reply(client, Done())
       case .stop:
         reply(client, Done())
@@ -207,10 +212,8 @@ public final class Server: Sendable {
         } else {
           reply(client, Refusal(.noSuchDocument, "There is no such document in the share."))
         }
-      case .watch:
-        let subscriber = Subscriber(client: client, outbox: outbox)
-        outbox.put(client, encoded(Done()), isAnswer: true, subscriber: subscriber)
-        handler.watch(subscriber)
+      case .bookmark(let request): reply(client, try handler.bookmark(request, user: user))
+      case .watch(let since): handler.watch(Subscriber(client: client, outbox: outbox), since: since)
       }
     } catch let refusal as Refusal {
       reply(client, refusal)

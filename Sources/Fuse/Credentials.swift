@@ -52,6 +52,18 @@ public enum Credentials {
     return try body()
   }
 
+  /// Changes a document's content or lists of access as the caller: whether its set-id bits survive that depends on who does it and on
+  /// the groups that it is in.
+  public static func changing<Result>(
+    as caller: Caller, _ body: () throws(Errno) -> Result
+  ) throws(Errno) -> Result {
+    guard isRoot else { return try body() }
+    if caller.user == 0 { return try keepingSetID(body) }
+    _ = clinux_setfsgid(caller.group)
+    defer { _ = clinux_setfsgid(0) }
+    return try body()
+  }
+
   /// Sets a mode as it is: the kernel has taken the set-group-id bit out already where the caller may not set it.
   public static func keepingSetID<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
     guard isRoot else { return try body() }

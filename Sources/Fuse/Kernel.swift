@@ -79,6 +79,8 @@ enum Kernel {
   static let handleKillPrivV2: UInt32 = 1 << 28
   /// FUSE_PASSTHROUGH, bit 37 of the flags.
   static let passthrough2: UInt32 = 1 << 5
+  /// FUSE_DIRECT_IO_ALLOW_MMAP, bit 36 of the flags: what is opened for direct I/O can be mapped all the same.
+  static let directIOMapped2: UInt32 = 1 << 4
 
   /// FUSE_NO_EXPORT_SUPPORT, bit 38: a file handle cannot be told, rather than be told and found stale once the kernel has forgotten its inode.
   static let noExportSupport2: UInt32 = 1 << 6
@@ -87,6 +89,7 @@ enum Kernel {
   static let setSize: UInt32 = 1 << 3
 
   /// FOPEN_ flags of `struct fuse_open_out`: fh u64, open_flags u32, backing_id s32.
+  static let openDirectIO: UInt32 = 1 << 0
   static let openKeepCache: UInt32 = 1 << 1
   static let openNoFlush: UInt32 = 1 << 5
   static let openPassthrough: UInt32 = 1 << 7

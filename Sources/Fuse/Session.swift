@@ -203,6 +203,12 @@ public enum SessionError: Error, Sendable {
     try check { unsafe clinux_ioctl(fuse_session_fd(raw), Kernel.backingClose, &number) }
   }
 
+  /// Tells the kernel that a node's content and attributes are not what it remembers. It may wait for pages that are being read: never from a thread
+  /// that answers requests.
+  public func forgetContent(of node: NodeID) {
+    unsafe fuse_lowlevel_notify_inval_inode(raw, fuse_ino_t(node.raw), 0, 0)
+  }
+
   /// Tells the kernel that a node's attributes are not what it remembers.
   public func forgetAttributes(of node: NodeID) {
     // The node may be unknown to the kernel by now: nothing to do then.

@@ -57,7 +57,7 @@ final class Transport: Sendable {
     var flags = unsafe answer.load(fromByteOffset: Kernel.InitOut.flags, as: UInt32.self)
     flags |= low & Kernel.handleKillPrivV2
     let offered2 = UInt32(truncatingIfNeeded: offered >> 32)
-    var more = offered2 & Kernel.noExportSupport2
+    var more = offered2 & (Kernel.noExportSupport2 | Kernel.directIOMapped2)
     if wantsPassthrough && isPassthroughOffered {
       more |= Kernel.passthrough2
       // One more layer above the backing file system; what is itself such a layer cannot be passed through.

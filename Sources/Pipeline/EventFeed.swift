@@ -1,38 +1,7 @@
-import Catalog
-public import Contracts
+public import Catalog
 public import Posix
 
-/// One thing that happened to a share, for scripts and programs.
-public struct Event: Hashable, Sendable {
-  public enum Kind: String, Sendable, CaseIterable {
-    case started, closed, ready, incomplete, invalid, unsupported, thumbnail, renamed, removed, rescan
-
-    init(_ verdict: Verdict) {
-      switch verdict {
-      case .ready: self = .ready
-      case .incomplete: self = .incomplete
-      case .invalid: self = .invalid
-      case .unsupported: self = .unsupported
-      }
-    }
-  }
-
-  /// Counts up from 1, without a gap.
-  public let number: UInt64
-  public let time: FileTime
-  public let kind: Kind
-  /// 0 where there is none (a folder, a document not catalogued yet).
-  public let asset: Int64
-  public let path: SharePath
-  /// The name before; only for `renamed`.
-  public let from: SharePath?
-  /// Bytes, of the version told of.
-  public let size: Int64
-  public let version: Int64
-  public let verdict: Verdict?
-}
-
-/// Numbers what happens and hands it to every subscriber. A slow one loses events and is told so; it never holds up the others.
+/// Hands what happens to every subscriber. A slow one loses events and is told so; it never holds up the others.
 public final class EventFeed: Sendable {
   private struct State {
     var last: UInt64 = 0
@@ -42,7 +11,8 @@ public final class EventFeed: Sendable {
 
   private let state = Monitor(State())
 
-  init() {}
+  /// - Parameter last: the number of the last event in the catalog.
+  init(last: UInt64) { state.withLock { $0.last = last } }
 
   /// - Parameter limit: how many events may wait for the subscriber.
   public func subscribe(limit: Int = 10_000) -> Subscription {
@@ -59,22 +29,11 @@ public final class EventFeed: Sendable {
   /// The number of the last event.
   public var last: UInt64 { state.withLock { $0.last } }
 
-  func publish(_ kind: Event.Kind, asset: Asset?, path: SharePath, from: SharePath? = nil) {
-    publish(
-      kind, id: asset?.id ?? 0, path: path, from: from, size: asset?.stamp.size ?? 0, version: asset?.version ?? 0,
-      verdict: asset?.verdict)
-  }
-
-  func publish(
-    _ kind: Event.Kind, id: Int64, path: SharePath, from: SharePath?, size: Int64, version: Int64, verdict: Verdict?
-  ) {
-    let time = Clock.wall()
-    // Under the lock, so that every subscriber gets them in the order of their numbers. Lock order: feed, then subscription.
+  /// Hands an event on that is in the catalog by now; called in the order of the numbers.
+  func publish(_ event: Event) {
+    // Under the lock, so that every subscriber gets them in that order. Lock order: feed, then subscription.
     state.withLock { state in
-      state.last += 1
-      let event = Event(
-        number: state.last, time: time, kind: kind, asset: id, path: path, from: from, size: size, version: version,
-        verdict: verdict)
+      state.last = event.number
       for subscription in state.subscriptions.values { subscription.add(event) }
     }
   }

@@ -17,9 +17,12 @@ enum Message: Sendable {
   case vanished(SharePath)
   /// What has gone does not come back.
   case vanishedForGood
-  case scanEnded(isComplete: Bool)
+  /// - mayForget: whether what no name leads to is gone.
+  case scanEnded(isComplete: Bool, mayForget: Bool)
   /// The stored picture is not there any more.
   case lost(asset: Int64, version: Int64)
+  /// Something that only the writer may do.
+  case step(Step)
   /// Its time to be tried again has come.
   case retry(asset: Int64)
 }

@@ -12,20 +12,26 @@ final class Parts: Sendable {
   let inbox: Inbox
   let pool: WorkerPool
   let scanner: Scanner
+  let desktop: DesktopCache?
   /// Nil when nothing changes the source folder but the mount.
   let watch: SourceWatch?
-  let feed = EventFeed()
+  let feed: EventFeed
   private let observing = Monitor<(any ProjectionObserver)?>(nil)
 
-  init(_ settings: Settings, _ source: Source, _ reporter: any Reporter) throws(Errno) {
+  init(_ settings: Settings, _ source: Source, lastEvent: UInt64, _ problems: Problems) throws(Errno) {
     self.settings = settings
     self.source = source
-    problems = Problems(reporter)
+    self.problems = problems
+    feed = EventFeed(last: lastEvent)
     store = ThumbnailStore(folder: settings.cacheFolder, box: settings.box)
     index = ThumbnailIndex(store: store)
+    desktop = settings.desktop.map { [problems] in
+      DesktopCache($0, catalog: settings.catalogFolder, problems: problems)
+    }
     let inbox = Inbox(index: index)
     self.inbox = inbox
-    pool = WorkerPool(settings: settings, source: source, store: store, problems: problems) { ticket, result in
+    pool = WorkerPool(settings: settings, source: source, store: store, desktop: desktop, problems: problems) {
+      ticket, result in
       inbox.post(.finished(ticket, result, tries: 0))
     }
     scanner = Scanner(settings: settings, source: source, store: store, inbox: inbox, problems: problems)

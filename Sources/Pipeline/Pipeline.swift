@@ -29,19 +29,21 @@ public final class Pipeline: Settled, Projection {
   /// - Throws: what forbids to begin, such as a catalog written by a newer sharefs. A damaged catalog is no such thing: it is kept
   ///   aside, reported, and built anew by the scan.
   public init(settings: Settings, reporter: any Reporter) throws(PipelineError) {
-    do throws(Errno) {
-      parts = try Parts(settings, try Source(settings.source), reporter)
-    } catch {
-      throw PipelineError("The source folder cannot be opened: \(error).")
-    }
-    let problems = parts.problems
+    let problems = Problems(reporter)
+    let lastEvent: UInt64
     do throws(CatalogError) {
       let catalog = try Catalog(folder: settings.catalogFolder) { kept in
         problems.report(.error, "The catalog is damaged. It is kept as \(kept); a new one is being built.")
       }
+      lastEvent = try catalog.lastEvent()
       state = Guarded(State(catalog: catalog))
     } catch {
       throw PipelineError(error.what)
+    }
+    do throws(Errno) {
+      parts = try Parts(settings, try Source(settings.source), lastEvent: lastEvent, problems)
+    } catch {
+      throw PipelineError("The source folder cannot be opened: \(error).")
     }
   }
 
@@ -51,6 +53,7 @@ public final class Pipeline: Settled, Projection {
     parts.observe(observer)
     let parts = parts
     parts.pool.draw(parts.store.findPlaceholders())
+    parts.desktop?.start()
     let workers = parts.pool.start()
     let scanner = Thread("sharefs-scan") { parts.scanner.run() }
     let writer = Thread("sharefs-catalog") { [self] in
@@ -93,6 +96,7 @@ public final class Pipeline: Settled, Projection {
     threads.watch?.join()
     threads.scanner.join()
     threads.writer.join()
+    parts.desktop?.stop()
     parts.index.stop()
     threads.answerer.join()
     parts.feed.close()
@@ -106,6 +110,10 @@ public final class Pipeline: Settled, Projection {
 
   public func picture(volume: UInt64, inode: UInt64) -> PictureState {
     parts.index.picture(volume: volume, inode: inode)
+  }
+
+  public func wholeness(volume: UInt64, inode: UInt64) -> Wholeness {
+    parts.index.wholeness(volume: volume, inode: inode)
   }
 
   public func wait(
@@ -140,11 +148,14 @@ public final class Pipeline: Settled, Projection {
 
   // MARK: - For people and programs
 
+  func post(_ message: Message) { parts.inbox.post(message) }
+
   /// What happens from now on.
   public var events: EventFeed { parts.feed }
 
   /// Compares the whole source folder with the catalog, in the background.
-  public func rescan() { parts.scanner.request() }
+  /// - Parameter repairs: whether the stored pictures are compared too.
+  public func rescan(repairs: Bool = false) { parts.scanner.request(sweeping: repairs) }
 
   public func status() -> PipelineStatus {
     var status = PipelineStatus()

@@ -38,7 +38,13 @@ final class Scanner: Sendable {
     self.problems = problems
   }
 
-  func request() { state.change { $0.whole = true } }
+  /// - Parameter sweeping: whether the stored pictures are compared too, as at every start.
+  func request(sweeping: Bool = false) {
+    state.change { state in
+      state.whole = true
+      if sweeping { state.hasSwept = false }
+    }
+  }
 
   func request(_ folder: SharePath) {
     state.change { state in if !state.folders.contains(folder) { state.folders.append(folder) } }
@@ -53,7 +59,14 @@ final class Scanner: Sendable {
 
   func stop() { state.change { $0.isStopping = true } }
 
-  var progress: Progress { state.withLock { $0.progress } }
+  /// A scan that was asked for and has not begun counts as running.
+  var progress: Progress {
+    state.withLock { state in
+      var progress = state.progress
+      if state.whole { progress.isRunning = true }
+      return progress
+    }
+  }
 
   private var isStopping: Bool { state.withLock { $0.isStopping } }
 
@@ -86,6 +99,7 @@ final class Scanner: Sendable {
 
   private func scan(_ folder: SharePath, isWhole: Bool) {
     var isComplete = true
+    var mayForget = false
     do throws(CatalogError) {
       guard let reader = try CatalogReader(folder: settings.catalogFolder) else {
         throw CatalogError("The catalog in \(settings.catalogFolder) is not there.")
@@ -101,30 +115,38 @@ final class Scanner: Sendable {
           "\(walk.unreadable.count) folders cannot be looked at, such as \(path): \(error). What stands in them is kept as it was."
         )
       }
-      if isWhole && !isStopping { try finish(&walk, reader) }
+      if isWhole && !isStopping {
+        mayForget = isComplete
+        if try !finish(&walk, reader) { mayForget = false }
+      }
     } catch {
       isComplete = false
       problems.report(.error, "The source folder could not be compared with the catalog. \(error)")
     }
-    if isWhole {
-      state.change { state in
-        state.progress.isRunning = false
-        state.progress.isComplete = isComplete
-        state.progress.ended = Clock.wall()
-      }
+    if isWhole { _ = inbox.postPatiently(.scanEnded(isComplete: isComplete, mayForget: mayForget)) }
+  }
+
+  /// All that a whole scan found is in the catalog by now.
+  func applied(isComplete: Bool) {
+    state.change { state in
+      state.progress.isRunning = false
+      state.progress.isComplete = isComplete
+      state.progress.ended = Clock.wall()
     }
   }
 
   /// After the walk: names that lead nowhere, and the store.
-  private func finish(_ walk: inout Walk, _ reader: CatalogReader) throws(CatalogError) {
-    if walk.entries == 0, try reader.summary().assets > 0 {
+  /// - Returns: whether what no name leads to may be forgotten.
+  private func finish(_ walk: inout Walk, _ reader: CatalogReader) throws(CatalogError) -> Bool {
+    var isEmpty = walk.entries == 0
+    if isEmpty { isEmpty = try reader.summary().assets > 0 }
+    if isEmpty {
       problems.begin(
         .emptySource, .warning,
         "The source folder is empty or has vanished though the catalog knows documents in it. Nothing is forgotten.")
     } else {
       problems.end(.emptySource, "The source folder has documents again.")
       try tellMissing(walk, reader)
-      _ = inbox.postPatiently(.scanEnded(isComplete: walk.unreadable.isEmpty))
     }
     if state.withLock({ state in
       defer { state.hasSwept = true }
@@ -132,6 +154,7 @@ final class Scanner: Sendable {
     }) {
       try sweep(reader)
     }
+    return !isEmpty
   }
 
   private func tellMissing(_ walk: borrowing Walk, _ reader: CatalogReader) throws(CatalogError) {

@@ -37,6 +37,8 @@ final class ThumbnailIndex: Sendable {
     static let hidden = Flags(rawValue: 2)
     /// Its last name went; the writer has not heard of it yet.
     static let gone = Flags(rawValue: 4)
+    /// The newest content is all there.
+    static let whole = Flags(rawValue: 8)
   }
 
   struct State {
@@ -71,6 +73,13 @@ final class ThumbnailIndex: Sendable {
     if let picture { return .ready(picture) }
     // A placeholder that is being drawn just now.
     return entry.version > 0 ? .making(previous: nil) : .unknown
+  }
+
+  func wholeness(volume: UInt64, inode: UInt64) -> Wholeness {
+    let found = state.withLock { $0[Key(volume: volume, inode: inode)] }
+    guard let entry = found, entry.flags.isDisjoint(with: [.hidden, .gone]) else { return .unknown }
+    if entry.isMaking { return .making }
+    return entry.flags.contains(.whole) ? .whole : .broken
   }
 
   /// The picture that is shown for a file now, by its placeholder's true size.
@@ -147,7 +156,8 @@ final class ThumbnailIndex: Sendable {
       var entry = state[key] ?? Entry(birth: asset.file.shortBirth)
       // Another file has this inode by now.
       if entry.birth != asset.file.shortBirth { return }
-      entry.fill(asset.id, asset.picture, isPending: asset.state == .pending, isHidden: asset.isHidden)
+      entry.fill(
+        asset.id, asset.picture, isPending: asset.state == .pending, isHidden: asset.isHidden, isWhole: asset.isWhole)
       state[key] = entry
       state.settle(key)
     }
@@ -176,7 +186,8 @@ final class ThumbnailIndex: Sendable {
         let key = shown.file.key
         var entry = state[key] ?? Entry(birth: shown.file.shortBirth)
         guard entry.asset == 0, entry.birth == shown.file.shortBirth else { return }
-        entry.fill(shown.asset, shown.picture, isPending: shown.isPending, isHidden: shown.isHidden)
+        entry.fill(
+          shown.asset, shown.picture, isPending: shown.isPending, isHidden: shown.isHidden, isWhole: shown.isWhole)
         state[key] = entry
       }
       return true
@@ -201,13 +212,14 @@ final class ThumbnailIndex: Sendable {
 }
 
 extension ThumbnailIndex.Entry {
-  fileprivate mutating func fill(_ id: Int64, _ picture: Picture?, isPending: Bool, isHidden: Bool) {
+  fileprivate mutating func fill(_ id: Int64, _ picture: Picture?, isPending: Bool, isHidden: Bool, isWhole: Bool) {
     asset = id
     version = picture.map { UInt32(clamping: $0.version) } ?? 0
     size = picture.map { UInt32(clamping: $0.size) } ?? 0
     placeholder = picture?.placeholder?.rawValue ?? 0
     if isPending { flags.insert(.pending) } else { flags.remove(.pending) }
     if isHidden { flags.insert(.hidden) } else { flags.remove(.hidden) }
+    if isWhole { flags.insert(.whole) } else { flags.remove(.whole) }
   }
 }
 

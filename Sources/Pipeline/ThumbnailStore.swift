@@ -129,6 +129,8 @@ final class ThumbnailStore: Sendable {
     }
   }
 
+  func path(of entry: Entry) -> FileName { file(entry.asset, entry.version) }
+
   func sweep(_ entry: Entry, ifOlderThan time: FileTime) { sweep(file(entry.asset, entry.version), ifOlderThan: time) }
 }
 

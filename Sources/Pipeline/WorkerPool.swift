@@ -22,17 +22,19 @@ final class WorkerPool: Sendable {
   private let settings: Settings
   private let source: Source
   private let store: ThumbnailStore
+  private let desktop: DesktopCache?
   private let problems: Problems
   private let deliver: @Sendable (Ticket, JobResult) -> Void
   private let state = Monitor(State())
 
   init(
-    settings: Settings, source: Source, store: ThumbnailStore, problems: Problems,
+    settings: Settings, source: Source, store: ThumbnailStore, desktop: DesktopCache?, problems: Problems,
     deliver: @escaping @Sendable (Ticket, JobResult) -> Void
   ) {
     self.settings = settings
     self.source = source
     self.store = store
+    self.desktop = desktop
     self.problems = problems
     self.deliver = deliver
   }
@@ -217,7 +219,7 @@ final class WorkerPool: Sendable {
       name = found.name
     }
     do throws(WorkerProcess.Failure) {
-      let job = Job(number: ticket.number, task: .document(name: name), boxes: [settings.box])
+      let job = Job(number: ticket.number, task: .document(name: name), boxes: settings.boxes)
       let (outcome, pictures) = try run(job, document: document.raw, with: &worker)
       do throws(Errno) {
         let after = try document.status().stamp
@@ -225,6 +227,7 @@ final class WorkerPool: Sendable {
           do throws(Errno) {
             try store.write(bytes, asset: ticket.asset, version: ticket.version)
             isStoring()
+            desktop?.bring(Array(pictures.dropFirst()), of: ticket.asset, version: ticket.version)
           } catch {
             return .unstored(error)
           }

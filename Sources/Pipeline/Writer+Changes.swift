@@ -32,10 +32,15 @@ extension Writer {
         try act { effects throws(CatalogError) in try self.catalog.removePlaceless(id, &effects) }
       }
       after { self.unplaced = [] }
-    case .scanEnded(let isComplete):
-      if isComplete { try act { effects throws(CatalogError) in try self.catalog.removePlaceless(&effects) } }
+    case .scanEnded(let isComplete, let mayForget):
+      if mayForget { try act { effects throws(CatalogError) in try self.catalog.removePlaceless(&effects) } }
+      try announce(.rescan, nil, .root)
+      after { self.parts.scanner.applied(isComplete: isComplete) }
     case .lost(let id, let version):
       try lost(id, version)
+    case .step(let step):
+      try step.body(catalog)
+      after { step.end(nil) }
     case .retry(let id):
       after { self.scheduler.add(id) }
     }
@@ -46,14 +51,18 @@ extension Writer {
     case .started(let document):
       if TemporaryNames.contains(document.path) { return }
       let asset = try catalog.asset(of: document.file)
-      after { self.parts.feed.publish(.started, asset: asset, path: document.path) }
+      if let asset, asset.isWhole { after { self.tell(asset, document.path, isWhole: false) } }
+      try announce(.started, asset, document.path)
     case .settled(let document, let stamp):
       // Its download goes on; it is looked at when the mark goes.
       if isMarked(document.path) { return }
       try act { effects throws(CatalogError) in try self.catalog.settle(document, stamp, &effects) }
     case .unchanged(let document):
-      guard let asset = try catalog.asset(of: document.file), asset.state == .pending else { return }
-      after { self.scheduler.add(asset.id) }
+      guard let asset = try catalog.asset(of: document.file) else { return }
+      after {
+        if asset.state == .pending { self.scheduler.add(asset.id) }
+        if asset.isWhole { self.tell(asset, document.path, isWhole: true) }
+      }
     case .renamed(let file, let kind, let from, let to, let replaced):
       try act { effects throws(CatalogError) in
         try self.catalog.rename(file, kind, from: from, to: to, replaced: replaced, &effects)

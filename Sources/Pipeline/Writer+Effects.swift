@@ -18,11 +18,12 @@ extension Writer {
       after {
         parts.index.set(asset)
         self.scheduler.add(asset.id)
-        if !TemporaryNames.contains(path) { parts.feed.publish(.closed, asset: asset, path: path) }
       }
+      try announce(.closed, asset, path)
     case .same(let asset):
       after {
         parts.index.set(asset)
+        if asset.state == .done { parts.desktop?.touch(asset) }
         if asset.state == .pending { self.scheduler.add(asset.id) }
       }
     case .refiled(let asset, let old):
@@ -33,39 +34,58 @@ extension Writer {
     case .moved(let asset, let from, let to):
       after {
         let picture = parts.index.picture(of: asset.file)
+        parts.desktop?.move(asset, from: from, to: to)
         self.tell(asset.file, from, old: picture, new: nil)
         self.tell(asset.file, to, old: nil, new: picture)
-        if TemporaryNames.contains(to) {
-          if !TemporaryNames.contains(from) { parts.feed.publish(.removed, asset: asset, path: from) }
-        } else {
-          parts.feed.publish(.renamed, asset: asset, path: to, from: from)
+        if asset.isWhole {
+          self.tell(asset, from, isWhole: false)
+          self.tell(asset, to, isWhole: true)
         }
       }
+      try announceMove(asset, from: from, to: to)
+    case .strangerMoved(let from, let to):
+      try announce(.renamed, nil, to, from: from)
+    case .strangerRemoved(let path):
+      try announce(.removed, nil, path)
+    case .restored(let asset, let path):
+      try announce(.restored, asset, path)
     case .folderMoved(let from, let to):
+      for (path, id) in try catalog.places(within: to) {
+        guard let before = path.moved(from: to, to: from), let asset = try catalog.asset(id: id) else { continue }
+        try announceMove(asset, from: before, to: path)
+      }
       after {
-        if !TemporaryNames.contains(to) { parts.feed.publish(.renamed, asset: nil, path: to, from: from) }
+        parts.desktop?.moveFolder(from: from, to: to)
         // A scan under way may have passed the one and not yet reached the other.
         parts.scanner.moved(to)
       }
     case .unplaced(let asset, let path):
       after {
+        parts.desktop?.remove([path])
         self.tell(asset.file, path, old: parts.index.picture(of: asset.file), new: nil)
-        if !TemporaryNames.contains(path) { parts.feed.publish(.removed, asset: asset, path: path) }
+        if asset.isWhole { self.tell(asset, path, isWhole: false) }
       }
+      try announce(.removed, asset, path)
     case .placed(let asset, let path):
-      after { self.tell(asset.file, path, old: nil, new: parts.index.picture(of: asset.file)) }
+      after {
+        parts.desktop?.copy(asset, to: path)
+        self.tell(asset.file, path, old: nil, new: parts.index.picture(of: asset.file))
+        if asset.isWhole { self.tell(asset, path, isWhole: true) }
+      }
     case .removed(let asset, let places):
       after {
         self.scheduler.forget(asset.id)
+        parts.desktop?.remove(places)
         let picture = parts.index.drop(asset.file, asset: asset.id) ?? asset.picture
         if let stored = asset.picture, stored.placeholder == nil {
           parts.store.remove(asset: asset.id, version: stored.version)
         }
         for place in places {
           self.tell(asset.file, place, old: picture, new: nil)
-          if !TemporaryNames.contains(place) { parts.feed.publish(.removed, asset: asset, path: place) }
+          if asset.isWhole { self.tell(asset, place, isWhole: false) }
         }
       }
+      for place in places { try announce(.removed, asset, place) }
     case .hidden(let asset, _):
       after { parts.index.set(asset) }
     case .look(let path):
@@ -78,6 +98,32 @@ extension Writer {
         parts.scanner.request()
       }
     }
+  }
+
+  /// Writes an event down, and hands it on after the commit. Nobody hears of what has a temporary name.
+  func announce(
+    _ kind: Event.Kind, _ asset: Asset?, _ path: SharePath, from: SharePath? = nil
+  ) throws(CatalogError) {
+    if TemporaryNames.contains(path) { return }
+    let event = try catalog.record(kind, asset: asset, path: path, from: from)
+    after { self.parts.feed.publish(event) }
+  }
+
+  /// A catalogued document changed its name; a temporary one takes it out of sight, a real one brings it back.
+  private func announceMove(_ asset: Asset, from: SharePath, to: SharePath) throws(CatalogError) {
+    if TemporaryNames.contains(to) {
+      try announce(.removed, asset, from)
+    } else if TemporaryNames.contains(from) {
+      try announce(.restored, asset, to)
+    } else {
+      try announce(.renamed, asset, to, from: from)
+    }
+  }
+
+  /// A document is there for those who want whole ones, or is not any more.
+  func tell(_ asset: Asset, _ path: SharePath, isWhole: Bool) {
+    if TemporaryNames.contains(path) { return }
+    parts.observer?.wholenessChanged(of: Document(file: asset.file, path: path), isWhole: isWhole)
   }
 
   /// Tells the observer; nobody sees what has a temporary name.

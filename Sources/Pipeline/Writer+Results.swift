@@ -70,7 +70,10 @@ extension Writer {
 
   private func discard(_ ticket: Ticket, _ result: JobResult) {
     guard case .done(_, .some, _, _) = result else { return }
-    after { self.parts.store.remove(asset: ticket.asset, version: ticket.version) }
+    after {
+      self.parts.store.remove(asset: ticket.asset, version: ticket.version)
+      self.parts.desktop?.forget(ticket.asset)
+    }
   }
 
   /// Whether the result is of the content that the catalog speaks of.
@@ -158,15 +161,19 @@ extension Writer {
       self.scheduler.finish(asset.id)
       let old = parts.index.picture(of: asset.file)
       parts.index.set(done)
+      parts.desktop?.publish(done, places)
       let new = parts.index.picture(of: asset.file)
       if let stored = asset.picture, stored.placeholder == nil, stored.version != done.version {
         parts.store.remove(asset: asset.id, version: stored.version)
       }
       for place in places where !TemporaryNames.contains(place) {
         self.tell(asset.file, place, old: old, new: new)
-        parts.feed.publish(Event.Kind(verdict), asset: done, path: place)
-        if old != new { parts.feed.publish(.thumbnail, asset: done, path: place) }
+        if done.isWhole { self.tell(done, place, isWhole: true) }
       }
+    }
+    for place in places {
+      try announce(Event.Kind(verdict), done, place)
+      if done.picture != asset.picture { try announce(.thumbnail, done, place) }
     }
   }
 

@@ -75,10 +75,17 @@ final class Writer {
     }
     for message in part {
       guard case .refused(let error) = commit({ () throws(CatalogError) in try self.apply(message) }) else { continue }
-      parts.problems.report(.error, "A change could not be written down. `sharefs rescan` finds what it was. \(error)")
+      if case .step = message {
+        // Whoever asked for it is told.
+      } else {
+        parts.problems.report(
+          .error, "A change could not be written down. `sharefs rescan` finds what it was. \(error)")
+      }
       switch message {
       case .change(let change, counted: true): if let file = change.document?.file { parts.index.applied(file) }
       case .finished(let ticket, _, _): scheduler.finish(ticket.asset)
+      case .step(let step): step.end(error)
+      case .scanEnded: parts.scanner.applied(isComplete: false)
       default: break
       }
     }
@@ -100,6 +107,16 @@ final class Writer {
       if before != box {
         if before != nil { try self.catalog.requeuePictures() }
         try self.catalog.set("box", box)
+      }
+      if try self.catalog.setting(Catalog.shareName) == nil {
+        try self.catalog.set(Catalog.shareName, self.parts.settings.name)
+      }
+      // What was made before the desktop was to have its own is made again for it.
+      let desktop = self.parts.settings.desktop == nil ? "off" : "on"
+      let desktopBefore = try self.catalog.setting("desktop")
+      if desktopBefore != desktop {
+        if desktop == "on", before != nil { try self.catalog.requeuePictures() }
+        try self.catalog.set("desktop", desktop)
       }
       try self.catalog.requeueUnreadable()
     }

@@ -45,6 +45,8 @@ public struct Errno: Error, Hashable, Sendable, RawRepresentable {
   public static let noTerminal = Errno(ENOTTY)
   public static let noProcess = Errno(ESRCH)
   public static let tooManyLinks = Errno(EMLINK)
+  public static let quotaExceeded = Errno(EDQUOT)
+  public static let fileTooLarge = Errno(EFBIG)
   public static let textBusy = Errno(ETXTBSY)
 }
 

@@ -92,6 +92,13 @@ final class Files: Sendable {
     if table.hasShrunk() { reaper.trim() }
   }
 
+  /// A document was changed under the number of a mirror's node: what the kernel remembers under its own is not true any more.
+  func changedElsewhere(_ node: NodeID) {
+    guard let session = session.withLock({ $0 }) else { return }
+    // It may wait for pages that are being read through us.
+    _ = Thread("sharefs-forget") { session.forgetContent(of: node) }
+  }
+
   /// A name in the root that a view has: nothing of the user's can be made there.
   func refuseViewName(_ name: FileName, in parent: NodeID) throws(Errno) {
     if parent == .root && views[name] != nil { throw .readOnly }

@@ -5,12 +5,16 @@ import Posix
 
 extension Files {
   /// chmod, chown, utimens, truncate.
-  func change(_ request: consuming Request, _ node: NodeID, _ change: AttributeChange, handle: UInt64?) {
+  /// - Parameter lifetime: seconds for which the kernel may believe the answer; nil for as long as usual.
+  func change(
+    _ request: consuming Request, _ node: NodeID, _ change: AttributeChange, handle: UInt64?, lifetime: Double? = nil
+  ) {
     do throws(Errno) {
       let node = try table.find(node)
       if let size = change.size {
+        let caller = request.caller
         try streams.changingContent(node) { () throws(Errno) in
-          try cut(node, to: size, handle: handle)
+          try Credentials.changing(as: caller) { () throws(Errno) in try cut(node, to: size, handle: handle) }
           // The kernel asks for these together with a cut; they are part of it.
           try apply(change, to: node)
         }
@@ -19,7 +23,7 @@ extension Files {
           try apply(change, to: node)
         }
       }
-      request.attributes(shown(try node.status()), lifetime: lifetime(of: node))
+      request.attributes(shown(try node.status()), lifetime: lifetime ?? self.lifetime(of: node))
     } catch {
       request.fail(error)
     }
@@ -117,8 +121,11 @@ extension Files {
     do throws(Errno) {
       let node = try extended(node)
       let held = try node.open()
+      let caller = request.caller
       try streams.changingMetadata(node) { () throws(Errno) in
-        try unsafe Attributes.set(held.raw, name, value, flags: flags)
+        try Credentials.changing(as: caller) { () throws(Errno) in
+          try unsafe Attributes.set(held.raw, name, value, flags: flags)
+        }
       }
       request.done()
     } catch {

@@ -22,7 +22,10 @@ extension Files {
   ) {
     do throws(Errno) {
       let file = try OpenFile.at(handle).file()
-      request.written(try check { unsafe pwrite(file.raw, bytes.baseAddress, bytes.count, off_t(offset)) })
+      let written = try Credentials.changing(as: request.caller) { () throws(Errno) in
+        try check { unsafe pwrite(file.raw, bytes.baseAddress, bytes.count, off_t(offset)) }
+      }
+      request.written(written)
     } catch {
       request.fail(error)
     }
@@ -43,7 +46,9 @@ extension Files {
   ) {
     do throws(Errno) {
       let file = try OpenFile.at(handle).file()
-      try check { fallocate(file.raw, mode, off_t(offset), off_t(length)) }
+      try Credentials.changing(as: request.caller) { () throws(Errno) in
+        _ = try check { fallocate(file.raw, mode, off_t(offset), off_t(length)) }
+      }
       request.done()
     } catch {
       request.fail(error)
@@ -58,8 +63,8 @@ extension Files {
       let source = try OpenFile.at(handle).file()
       let target = try OpenFile.at(toHandle).file()
       var (here, there) = (off_t(offset), off_t(toOffset))
-      let copied = try check {
-        unsafe copy_file_range(source.raw, &here, target.raw, &there, count, UInt32(bitPattern: flags))
+      let copied = try Credentials.changing(as: request.caller) { () throws(Errno) in
+        try check { unsafe copy_file_range(source.raw, &here, target.raw, &there, count, UInt32(bitPattern: flags)) }
       }
       request.written(copied)
     } catch {

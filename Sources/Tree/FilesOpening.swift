@@ -85,11 +85,16 @@ extension Files {
     }
   }
 
-  func open(_ request: consuming Request, _ node: NodeID, flags: CInt) {
+  /// - Parameter isMirrored: opened under the number of a mirror's node, whose pages nobody keeps true: data that goes through us passes them by.
+  func open(_ request: consuming Request, _ node: NodeID, flags: CInt, isMirrored: Bool = false) {
     do throws(Errno) {
       let file = try open(try table.find(node), flags: flags)
       let handle = file.handle()
-      request.opened(reply(file, handle))
+      if isMirrored && !file.isPassthrough {
+        request.opened(OpenReply(handle: handle, flags: .directIO))
+      } else {
+        request.opened(reply(file, handle))
+      }
     } catch {
       request.fail(error)
     }

@@ -1,51 +1,69 @@
-public import CLinux
 public import Contracts
 public import Fuse
+import Glibc
 public import Posix
 
 /// The filesystem of one share: the user's files and the views beside them. It sends every operation to whoever owns the node.
 public final class ShareTree: Sendable {
   let files: Files
   let thumbs: Thumbs?
+  let ready: Ready?
+  let scoped: Scoped
   private let watch: MappingWatch?
 
   /// - Parameters:
   ///   - source: an O_PATH descriptor of the backing folder, opened before it was covered by the mount.
   ///   - passthrough: whether passthrough will be asked for.
+  ///   - pages: makes the page in each folder of the thumbnails; nil for none.
   public init(
     source: consuming Descriptor, settings: TreeSettings, passthrough: Bool, settled: any Settled,
-    projection: any Projection
+    projection: any Projection, pages: (any Pages)? = nil
   ) throws(Errno) {
     let status = try source.status()
-    let thumbsName = ShareTree.freeName(in: source.raw)
+    let thumbsName = ShareTree.freeName(".thumbs", in: source.raw)
+    let readyName = ShareTree.freeName(".ready", in: source.raw)
+    let scopedName = ShareTree.freeName(".scoped", in: source.raw)
     let cache = DescriptorCache(capacity: settings.keptDescriptors)
     let root = Node(
       id: .root, status: status, rootDevice: status.device, cache: cache, parent: nil, name: FileName("."))
     root.adopt(source)
     let table = NodeTable(root: root)
     watch = passthrough ? try MappingWatch() : nil
+    let listener = FolderListener(settled)
+    let settled: any Settled = listener
     let streams = WriteStreams(table: table, settled: settled, watch: watch)
     thumbs =
       settings.thumbs == .off
       ? nil
       : Thumbs(
         table: table, streams: streams, settled: settled, projection: projection, settings: settings,
-        name: thumbsName)
+        name: thumbsName, pages: pages)
+    ready =
+      settings.ready == .off
+      ? nil
+      : Ready(
+        table: table, streams: streams, settled: settled, projection: projection, settings: settings, name: readyName)
+    scoped = Scoped(table: table, name: scopedName)
+    var views: [FileName: any View] = [scoped.name: scoped]
+    if let thumbs { views[thumbs.name] = thumbs }
+    if let ready { views[ready.name] = ready }
     files = Files(
-      root: root, table: table, settled: settled, streams: streams, settings: settings,
-      views: thumbs.map { [$0.name: $0] } ?? [:], cache: cache)
+      root: root, table: table, settled: settled, streams: streams, settings: settings, views: views, cache: cache)
+    listener.thumbs.withLock { [thumbs] in $0 = thumbs }
     thumbs?.files.withLock { [files] in $0 = files }
+    ready?.joined.withLock { [files] in $0 = files }
+    scoped.joined.withLock { [files] in $0 = files }
   }
 
-  /// The name under which thumbnails stand in the root: another one where the user has something of that name.
-  private static func freeName(in source: CInt) -> FileName {
-    for name in [".thumbs", ".thumbs-sharefs", ".thumbs-sharefs-2", ".thumbs-sharefs-3"] {
+  /// The name under which a view stands in the root: another one where the user has something of that name.
+  private static func freeName(_ usual: String, in source: CInt) -> FileName {
+    for ending in ["", "-sharefs", "-sharefs-2", "-sharefs-3"] {
       // Only what certainly is not there is free.
-      do throws(Errno) { _ = try FileStatus.of(FileName(name), in: source) } catch {
-        if error == .noEntry { return FileName(name) }
+      do throws(Errno) { _ = try FileStatus.of(FileName(usual + ending), in: source) } catch {
+        if error == .noEntry { return FileName(usual + ending) }
       }
     }
-    return FileName(".thumbs-sharefs-4")
+    return FileName(usual + "-sharefs-4")
   }
 
   /// The name of the thumbnails' folder in the root; nil when there is none.
@@ -55,11 +73,13 @@ public final class ShareTree: Sendable {
   public func attach(_ session: Session) {
     files.session.withLock { $0 = session }
     thumbs?.start()
+    ready?.start()
   }
 
   /// After `Session.close`: threads end, the session is let go.
   public func detach() {
     thumbs?.stop()
+    ready?.stop()
     watch?.stop()
     files.stop()
     files.session.withLock { $0 = nil }
@@ -83,12 +103,37 @@ public final class ShareTree: Sendable {
   /// How many inodes are held for the kernel.
   public var nodeCount: Int { files.table.count }
 
-  private func owner(_ node: NodeID) -> (any View)? { node.isInView ? thumbs : nil }
+  private func owner(_ node: NodeID) -> (any View)? {
+    switch ViewNumber(node) {
+    case .thumbs?: thumbs
+    case .ready?: ready
+    case .scoped?: scoped
+    case nil: nil
+    }
+  }
+
+  /// Lets a program that knows `key` reach one document or folder, by the path that is returned, relative to the mount.
+  /// - Parameters:
+  ///   - file: who must stand at `path`; ENOENT when it does not.
+  ///   - until: nil for as long as the share is mounted.
+  public func startAccess(
+    _ key: FileName, at path: SharePath, _ file: FileID, isReadOnly: Bool, until: Clock.Instant?
+  ) throws(Errno) -> SharePath {
+    try scoped.start(key, at: path, file, isReadOnly: isReadOnly, until: until)
+    return SharePath.root.appending(scoped.name).appending(key).appending(path.name ?? FileName("share"))
+  }
+
+  /// - Returns: false when there is no such access, or it is over.
+  public func stopAccess(_ key: FileName) -> Bool { scoped.stop(key) }
 }
 
 extension ShareTree: ProjectionObserver {
   public func pictureChanged(of document: Document, old: Picture?, new: Picture?) {
     thumbs?.pictureChanged(of: document, old: old, new: new)
+  }
+
+  public func wholenessChanged(of document: Document, isWhole: Bool) {
+    ready?.changed(document, isWhole: isWhole)
   }
 }
 
@@ -151,6 +196,7 @@ extension ShareTree: Operations {
   public func removeFolder(_ request: consuming Request, in parent: NodeID, _ name: FileName) {
     if let view = owner(parent) { return view.removeFolder(request, in: parent, name) }
     if parent == .root, let thumbs, name == thumbs.name { return thumbs.removeRoot(request) }
+    if parent == .root && files.views[name] != nil { return request.fail(.readOnly) }
     files.removeFolder(request, in: parent, name)
   }
 
@@ -203,7 +249,9 @@ extension ShareTree: Operations {
   public func allocate(
     _ request: consuming Request, _ node: NodeID, handle: UInt64, mode: CInt, offset: Int64, length: Int64
   ) {
-    if node.isInView { return request.fail(.readOnly) }
+    if let view = owner(node) {
+      return view.allocate(request, node, handle: handle, mode: mode, offset: offset, length: length)
+    }
     files.allocate(request, node, handle: handle, mode: mode, offset: offset, length: length)
   }
 

@@ -6,6 +6,8 @@ public struct TreeSettings: Sendable {
   /// Nothing can change the backing folder but through the mount.
   public var isExclusive: Bool
   public var thumbs: Thumbs
+  /// The view of whole documents.
+  public var ready: Thumbs
   /// Where the mount is seen, for what the daemon does through it (see `Announcer`).
   public var mountpoint: FileName
   /// How many descriptors are kept for what was used last, beside those of what is open.
@@ -19,9 +21,10 @@ public struct TreeSettings: Sendable {
     case off
   }
 
-  public init(isExclusive: Bool, thumbs: Thumbs, mountpoint: FileName) {
+  public init(isExclusive: Bool, thumbs: Thumbs, ready: Thumbs = .hidden, mountpoint: FileName) {
     self.isExclusive = isExclusive
     self.thumbs = thumbs
+    self.ready = ready
     self.mountpoint = mountpoint
   }
 

@@ -4,6 +4,7 @@ import Posix
 enum Invocation: Equatable {
   case help(Verb?)
   case version
+  case printed(Printed)
   case verb(Arguments)
 
   /// - Parameter all: the program's name first, which may be that of a mount helper.
@@ -24,6 +25,11 @@ enum Invocation: Equatable {
       guard let verb = name.text.flatMap(Verb.init(rawValue:)) else { throw Self.unknown(name) }
       self = .help(verb)
     case "--version", "-V", "version": self = .version
+    case "--print":
+      guard let page = rest.dropFirst().first?.text.flatMap(Printed.init(rawValue:)) else {
+        throw .usage("\"--print\" is followed by \(Printed.allCases.map(\.rawValue).joined(separator: ", ")).")
+      }
+      self = .printed(page)
     case let text?:
       if let verb = Self.verb(text) {
         self = try Arguments.read(verb, Array(rest.dropFirst()))
@@ -53,6 +59,8 @@ struct Arguments: Equatable {
   /// In the order given, by their long names; a switch has no value.
   private(set) var options: [Given] = []
   private(set) var operands: [FileName] = []
+  /// How many operands stood before an option that ends the options; see `Option.endsOptions`.
+  private(set) var operandsBeforeCommand = 0
 
   struct Given: Equatable {
     let name: String
@@ -66,6 +74,25 @@ struct Arguments: Equatable {
   }
 
   func has(_ name: String) -> Bool { options.contains { $0.name == name } }
+
+  /// - Parameter range: what makes sense.
+  func number(_ name: String, in range: ClosedRange<Int64>) throws(Failure) -> Int64? {
+    guard let value = value(name) else { return nil }
+    guard let number = value.text.flatMap({ Int64($0) }), range.contains(number) else {
+      let most = range.upperBound == .max ? "" : " and at most \(range.upperBound)"
+      throw .usage("\"--\(name)\" is a whole number, at least \(range.lowerBound)\(most), not \"\(value)\".", verb)
+    }
+    return number
+  }
+
+  /// A time in seconds, which may have a fraction.
+  func seconds(_ name: String) throws(Failure) -> Double? {
+    guard let value = value(name) else { return nil }
+    guard let number = value.text.flatMap({ Double($0) }), (0...1e9).contains(number) else {
+      throw .usage("\"--\(name)\" is a number of seconds, not \"\(value)\".", verb)
+    }
+    return number
+  }
 
   /// The last one given counts.
   func value(_ name: String) -> FileName? { options.last { $0.name == name }?.value }
@@ -90,6 +117,12 @@ struct Arguments: Equatable {
       } else {
         try arguments.short(one, rest, &position)
       }
+      if !onlyOperands, let last = arguments.options.last,
+        verb.options.contains(where: { $0.long == last.name && $0.endsOptions })
+      {
+        onlyOperands = true
+        arguments.operandsBeforeCommand = arguments.operands.count
+      }
     }
     let count = arguments.operands.count
     if count < verb.operands.lowerBound {
@@ -104,7 +137,10 @@ struct Arguments: Equatable {
   private static func missing(_ verb: Verb, _ count: Int) -> String {
     switch verb {
     case .mount: "a folder to mount"
-    case .umount: "the mount point"
+    case .umount, .watch, .rescan: "the mount point"
+    case .import: "a file to import"
+    case .bookmark: "what to do: create, resolve, list, remove, start or stop"
+    case .thumbnail: "a file, and where its picture shall stand"
     default: "a path or an asset id"
     }
   }

@@ -6,6 +6,15 @@ enum ExitCode: Int32, CaseIterable {
   case notWhole = 3
   case timedOut = 4
   case permission = 5
+  case changed = 6
+  case disagreement = 7
+  case unknownBookmark = 10
+  case deleted = 11
+  case unreadable = 12
+  case replaced = 13
+  case otherShare = 14
+  case otherUser = 15
+  case noAccess = 16
   case mountFailed = 32
 
   /// As each help says it.
@@ -17,6 +26,15 @@ enum ExitCode: Int32, CaseIterable {
     case .notWhole: "the medium is incomplete or invalid"
     case .timedOut: "not done in time, or the daemon does not answer"
     case .permission: "no permission"
+    case .changed: "the document was changed while it was read"
+    case .disagreement: "folder, catalog and thumbnails do not agree"
+    case .unknownBookmark: "no such bookmark"
+    case .deleted: "the bookmark's document was deleted"
+    case .unreadable: "the bookmark's document cannot be read"
+    case .replaced: "another document stands in the place of the bookmark's"
+    case .otherShare: "the bookmark is of another share"
+    case .otherUser: "the bookmark is another user's"
+    case .noAccess: "no such access, or it is over"
     case .mountFailed: "not mounted, or not unmounted"
     }
   }

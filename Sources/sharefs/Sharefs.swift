@@ -23,6 +23,9 @@ private func run(_ invocation: Invocation) throws(Failure) -> ExitCode {
   case .version:
     try Output.write("sharefs \(version)\n")
     return .done
+  case .printed(let page):
+    try Output.write(page.text)
+    return .done
   case .verb(let arguments):
     switch arguments.verb {
     case .mount: return try MountCommand.run(arguments)
@@ -30,6 +33,15 @@ private func run(_ invocation: Invocation) throws(Failure) -> ExitCode {
     case .status: return try StatusCommand.run(arguments)
     case .list: return try ListCommand.run(arguments)
     case .info: return try InfoCommand.run(arguments)
+    case .watch: return try WatchCommand.run(arguments)
+    case .wait: return try WaitCommand.run(arguments)
+    case .thumbnail: return try ThumbnailCommand.run(arguments)
+    case .rescan: return try RescanCommand.run(arguments)
+    case .check: return try CheckCommand.run(arguments)
+    case .import: return try ImportCommand.run(arguments)
+    case .bookmark: return try BookmarkCommand.run(arguments)
+    case .cat: return try CatCommand.run(arguments)
+    case .types: return try TypesCommand.run(arguments)
     }
   }
 }

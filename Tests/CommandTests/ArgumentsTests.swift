@@ -3,6 +3,8 @@ import Testing
 
 @testable import sharefs
 
+private let verbs = Verb.allCases.map(\.rawValue).joined(separator: ", ")
+
 @Suite struct ArgumentsTests {
   private func read(_ words: String...) throws(Failure) -> Invocation {
     try Invocation(words.map { FileName($0) })
@@ -52,8 +54,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (["sharefs"], "Say what to do: mount, umount, status, list, info."),
-    (["sharefs", "mont"], "There is no verb or option \"mont\"; the verbs are mount, umount, status, list, info."),
+    (["sharefs"], "Say what to do: \(verbs)."),
+    (["sharefs", "mont"], "There is no verb or option \"mont\"; the verbs are \(verbs)."),
     (["sharefs", "mount"], "`sharefs mount` needs a folder to mount."),
     (["sharefs", "mount", "a", "b", "c"], "\"c\" is one argument too many."),
     (["sharefs", "mount", "--stat", "a"], "`sharefs mount` has no option \"--stat\"."),
@@ -62,7 +64,7 @@ import Testing
     (["sharefs", "umount", "--lazy=1", "a"], "\"--lazy\" takes no value."),
     (
       ["sharefs", "help", "nothing"],
-      "There is no verb or option \"nothing\"; the verbs are mount, umount, status, list, info."
+      "There is no verb or option \"nothing\"; the verbs are \(verbs)."
     ),
     (["mount.sharefs", "a"], "A mount helper needs SOURCE and MOUNTPOINT."),
     (["mount.sharefs", "a", "b", "-q"], "A mount helper has no option \"-q\"."),

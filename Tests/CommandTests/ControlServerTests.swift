@@ -26,9 +26,19 @@ private final class Daemon: Handler {
     if path == SharePath(Array("none".utf8)) { return nil }
     return DocumentStatus(path: FileName(path.bytes), state: .writing, writers: 1, asset: 7)
   }
-  func rescan() { note("rescan") }
+  func rescan(repairs: Bool) { note(repairs ? "repair" : "rescan") }
   func stop() { note("stop") }
-  func watch(_ subscriber: Subscriber) { subscribers.withLock { $0.append(subscriber) } }
+  func bookmark(_ request: BookmarkRequest, user: UInt32) throws(Refusal) -> BookmarkAnswer {
+    note("\(request) of \(user)")
+    if case .resolve("none") = request { throw Refusal(.unknownBookmark, "There is none.") }
+    var answer = BookmarkAnswer()
+    answer.token = "token"
+    return answer
+  }
+  func watch(_ subscriber: Subscriber, since: UInt64?) {
+    do { try subscriber.begin(Watching(next: (since ?? 0) &+ 1)) } catch { Issue.record(error) }
+    subscribers.withLock { $0.append(subscriber) }
+  }
 }
 
 /// A server in a folder of its own, stopped at the end.
@@ -79,7 +89,7 @@ private func everything(_ socket: borrowing Descriptor) throws -> String {
     #expect(try client.ask(.status, for: ShareStatus.self) == running.daemon.status())
     let path = try #require(SharePath([0xff, UInt8(ascii: "a")]))
     #expect(try client.ask(.document(path), for: DocumentStatus.self).path == FileName(path.bytes))
-    #expect(try client.ask(.rescan, for: Done.self).done)
+    #expect(try client.ask(.rescan(repairs: false), for: Done.self).done)
     #expect(try client.ask(.stop, for: Done.self).done)
     let none = #expect(throws: Client.Failure.self) {
       try client.ask(.document(SharePath(Array("none".utf8))!), for: DocumentStatus.self)
@@ -98,7 +108,7 @@ private func everything(_ socket: borrowing Descriptor) throws -> String {
     try check { shutdown(socket.raw, CInt(SHUT_WR)) }
     #expect(
       try everything(socket) == #"""
-        {"counts":{"incomplete":0,"invalid":1,"ready":5,"unsupported":0},"last_errors":[{"text":"The disk is full.","time":"2026-01-31 12:00:00"}],"mountpoint":"/\\xff","mountpoint_bytes":"L/8=","passthrough":false,"passthrough_reason":"an ordinary user's mount","pending":3,"pid":42,"running":2,"scan":"running","source":"/\\xff","source_bytes":"L/8=","state":"/state","version":"0.1.0","workers":2}
+        {"counts":{"incomplete":0,"invalid":1,"ready":5,"unsupported":0},"kinds":{},"last_errors":[{"text":"The disk is full.","time":"2026-01-31 12:00:00"}],"library":{"available":true,"permission":"read_write","thumbnails":true},"mountpoint":"/\\xff","mountpoint_bytes":"L/8=","passthrough":false,"passthrough_reason":"an ordinary user's mount","pending":3,"pid":42,"protocol":1,"running":2,"scan":"running","source":"/\\xff","source_bytes":"L/8=","state":"/state","version":"0.1.0","workers":2}
 
         """#)
   }
@@ -182,6 +192,62 @@ private func everything(_ socket: borrowing Descriptor) throws -> String {
     #expect(try running.status().pid == 42)
   }
 
+  @Test func bookmarksAreAskedForInTheNameOfWhoConnected() throws {
+    let running = try Running()
+    var client = try Client.connect(to: running.socket)
+    let path = try #require(SharePath([0xff, UInt8(ascii: "a")]))
+    let requests: [BookmarkRequest] = [
+      .create(path, isReadOnly: true), .resolve("t"), .list, .remove("t"), .start("t", seconds: 1.5),
+      .start("t", seconds: nil), .stop("a"),
+    ]
+    for request in requests {
+      #expect(try client.ask(.bookmark(request), for: BookmarkAnswer.self, within: 10).token == "token")
+    }
+    #expect(running.daemon.asked.withLock { $0 } == requests.map { "\($0) of \(System.user)" })
+    let refused = #expect(throws: Client.Failure.self) {
+      try client.ask(.bookmark(.resolve("none")), for: BookmarkAnswer.self, within: 10)
+    }
+    #expect(refused == .refused(Refusal(.unknownBookmark, "There is none.")))
+  }
+
+  /// Bytes of every kind, whole requests with some of them changed, and broken ones: each gets an answer or the door, and the next client is served.
+  @Test(arguments: 0..<40 as Range<UInt64>) func noiseHurtsNobody(seed: UInt64) throws {
+    let running = try Running()
+    var generator = Noise(state: seed &* 0x9e37_79b9_7f4a_7c15 &+ 1)
+    let seeds = [
+      #"{"op":"status"}"#, #"{"op":"document","path":"a/b.mp4"}"#, #"{"op":"watch","since":18446744073709551615}"#,
+      #"{"op":"bookmark_create","path":"x","path_bytes":"/wo=","read_only":true}"#,
+      #"{"op":"access_start","token":"0123456789abcdef0123456789abcdef","seconds":1e9}"#,
+      #"{"op":"rescan","repair":1}"#,
+    ]
+    let socket = try running.raw()
+    for _ in 0..<60 {
+      var line = Array(seeds[Int(generator.next() % UInt64(seeds.count))].utf8)
+      for _ in 0..<(generator.next() % 6) {
+        let place = Int(generator.next() % UInt64(line.count))
+        switch generator.next() % 3 {
+        case 0: line[place] = UInt8(truncatingIfNeeded: generator.next())
+        case 1: line.insert(UInt8(truncatingIfNeeded: generator.next()), at: place)
+        default: if line.count > 1 { line.remove(at: place) }
+        }
+      }
+      do throws(Errno) { try socket.write(line + [UInt8(ascii: "\n")]) } catch { break }
+    }
+    // The ends of both: whatever it made of that, it serves the next one.
+    _ = try? check { shutdown(socket.raw, CInt(SHUT_WR)) }
+    #expect(try running.status().pid == 42)
+  }
+
+  private struct Noise: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return state
+    }
+  }
+
   @Test func thousandsOfRequestsInOneGoAreAllAnswered() throws {
     let running = try Running()
     let socket = try running.raw()
@@ -194,11 +260,11 @@ private func everything(_ socket: borrowing Descriptor) throws -> String {
   @Test func watchersGetEveryEventUntilTheyGo() throws {
     let running = try Running()
     var client = try Client.connect(to: running.socket)
-    #expect(try client.ask(.watch, for: Done.self).done)
+    #expect(try client.ask(.watch(since: 41), for: Watching.self).next == 42)
     let deadline = Clock.now() + Clock.seconds(20)
     while running.daemon.subscribers.withLock({ $0.isEmpty }) { try #require(Clock.now() < deadline) }
     let subscriber = running.daemon.subscribers.withLock { $0[0] }
-    for number in 0..<1000 { #expect(try subscriber.send(["number": number])) }
+    for number in 0..<1000 { subscriber.send(Array("{\"number\":\(number)}\n".utf8)) }
     for number in 0..<1000 {
       let line = try client.nextLine(until: deadline)
       #expect(line.map { String(decoding: $0, as: UTF8.self) } == "{\"number\":\(number)}")
@@ -206,23 +272,35 @@ private func everything(_ socket: borrowing Descriptor) throws -> String {
     _ = consume client
     while !subscriber.isGone {
       try #require(Clock.now() < deadline)
-      try subscriber.send(["number": 0])
+      subscriber.send(Array("{}\n".utf8))
     }
   }
 
-  @Test func aWatcherThatDoesNotReadIsDropped() throws {
+  /// It keeps its place and costs no more than its share of memory: whoever has events for it waits, nobody else does.
+  @Test func aWatcherThatDoesNotReadHoldsUpItsOwnEventsOnly() throws {
     let running = try Running()
     let socket = try running.raw()
     try socket.write(Array("{\"op\":\"watch\"}\n".utf8))
     let deadline = Clock.now() + Clock.seconds(20)
     while running.daemon.subscribers.withLock({ $0.isEmpty }) { try #require(Clock.now() < deadline) }
     let subscriber = running.daemon.subscribers.withLock { $0[0] }
-    let long = String(repeating: "x", count: 4000)
-    while !subscriber.isGone {
+    let long = Array("{\"text\":\"\(String(repeating: "x", count: 4000))\"}\n".utf8)
+    var sent = 0
+    while subscriber.waitForRoom(until: Clock.now() + Clock.seconds(0.2)) {
       try #require(Clock.now() < deadline)
-      try subscriber.send(["text": long])
+      subscriber.send(long)
+      sent += long.count
     }
+    #expect(!subscriber.isGone && sent < 4 << 20)
     #expect(try running.status().pid == 42)
+    // It reads on: nothing is lost, and there is room again.
+    var taken = 0
+    while taken < sent {
+      var awaited = [Awaited(socket.raw)]
+      try #require(try Awaited.wait(&awaited, until: deadline))
+      taken += try UnixSocket.receive(socket.raw, limit: 1 << 20)?.count ?? 0
+    }
+    #expect(subscriber.waitForRoom(until: deadline))
   }
 
   @Test(.enabled(if: System.isRoot && Files.mayAccess(FileName("/usr/bin/python3"), X_OK)))

@@ -51,7 +51,7 @@ struct DeadMountTests {
     let json = try Program.run(["status", "--json", "\(point)"])
     #expect(
       json.output
-        == "{\"error\":\"dead: its daemon was killed; mount it again, or unmount it\",\"mountpoint\":\"\(point)\",\"source\":\"\(point)\"}\n"
+        == "{\"error\":\"dead: its daemon was killed; mount it again, or unmount it\",\"library\":{\"available\":false,\"permission\":\"read_write\",\"thumbnails\":false},\"mountpoint\":\"\(point)\",\"source\":\"\(point)\"}\n"
     )
     let umount = try Program.run(["umount", "\(point)"])
     #expect(umount.code == 0 && umount.complaint == "sharefs: the mount at \(point) was dead; it is taken away.\n")

@@ -34,9 +34,12 @@ import Testing
   }
 
   @Test func typesAreFiltered() throws {
-    let failure = failure { () throws(Failure) in _ = try TypeFilter([.init("film")]) }
+    func selector(_ list: String) throws(Failure) -> TypeSelector {
+      try TypeSelector(Arguments(.list, options: [.init(name: "type", value: FileName(list))]))
+    }
+    let failure = failure { () throws(Failure) in _ = try selector("film") }
     #expect(failure?.sentence == "There is no type \"film\"; the kinds are video, image, audio, document.")
-    let filter = try TypeFilter([.init("audio,public.mpeg-4")])
+    let filter = try selector("audio,public.mpeg-4")
     let types = [
       MediaType(kind: .video, identifier: "public.mpeg-4", mime: "video/mp4"),
       MediaType(kind: .audio, identifier: "public.mp3", mime: "audio/mpeg"),

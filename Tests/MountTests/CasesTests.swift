@@ -24,7 +24,7 @@ struct CasesTests {
           looks += 1
           #expect(try share.list().isEmpty)
           #expect(try !share.exists(".thumbs/a.mp4.png"))
-          #expect(try share.names(".thumbs") == ["CACHEDIR.TAG", ".nomedia"])
+          #expect(try share.names(".thumbs") == ["CACHEDIR.TAG", ".nomedia", "index.html"])
           #expect(try share.document("a.mp4").state == .writing)
           #expect(events.count("closed", "a.mp4") == 0)
         } else {
@@ -252,7 +252,9 @@ struct CasesTests {
       try share.waitUntilIdle()
       #expect(try share.list().map { $0.path } == ["a.mp4", "b.mp4", "c.mp4", "z.mp4"])
       #expect(
-        try share.names(".thumbs") == ["CACHEDIR.TAG", ".nomedia", "a.mp4.png", "b.mp4.png", "c.mp4.png", "z.mp4.png"])
+        try share.names(".thumbs") == [
+          "CACHEDIR.TAG", ".nomedia", "index.html", "a.mp4.png", "b.mp4.png", "c.mp4.png", "z.mp4.png",
+        ])
     }
   }
 

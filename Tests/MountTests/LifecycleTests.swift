@@ -36,7 +36,7 @@ struct LifecycleTests {
       try share.waitUntilIdle()
       let rows = try share.list()
       #expect(rows.count == 60 && rows.allSatisfy { $0.verdict == "ready" })
-      #expect(try share.names(".thumbs").count == 62)
+      #expect(try share.names(".thumbs").count == 63)
     }
   }
 

@@ -99,9 +99,8 @@ final class Share: Sendable {
 
   func output(_ program: String, _ arguments: [String]) throws -> String { try call(program, arguments).output }
 
-  /// Runs a program as the share's user, without our locale and home.
-  func call(_ program: String, _ arguments: [String]) throws -> Result {
-    let out = try Descriptor.memory("output")
+  /// What makes a program the share's user's, without our locale and home.
+  var words: [String] {
     var words = ["env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=\(base)"]
     words += [
       "XDG_RUNTIME_DIR=\(base)/run", "XDG_DATA_HOME=\(base)/data", "XDG_CACHE_HOME=\(base)/cache", "LC_ALL=C.UTF-8",
@@ -112,9 +111,15 @@ final class Share: Sendable {
     if mode == .user && geteuid() == 0 {
       words += ["setpriv", "--reuid=\(Share.otherUser)", "--regid=\(Share.otherUser)", "--clear-groups"]
     }
-    words += [program] + arguments
+    return words
+  }
+
+  /// Runs a program as the share's user.
+  func call(_ program: String, _ arguments: [String]) throws -> Result {
+    let out = try Descriptor.memory("output")
     let child = try Child.spawn(
-      FileName("/usr/bin/env"), words.map { FileName($0) }, descriptors: [1: out.raw, 2: 2], folder: FileName("/"))
+      FileName("/usr/bin/env"), (words + [program] + arguments).map { FileName($0) }, descriptors: [1: out.raw, 2: 2],
+      folder: FileName("/"))
     let code: Int32
     switch try child.wait() {
     case .exited(let exit): code = exit
@@ -247,6 +252,8 @@ final class EventLog: Sendable {
     let path: String
     let verdict: String?
     let version: Int64?
+    let asset: Int64?
+    let size: Int64
   }
 
   private let lines = Monitor<[Line]>([])
@@ -259,7 +266,7 @@ final class EventLog: Sendable {
     let thread = Posix.Thread("test-events") {
       do {
         var client = try Client.connect(to: socket)
-        try client.send(.watch, until: Clock.now() + Clock.seconds(5))
+        try client.send(.watch(since: nil), until: Clock.now() + Clock.seconds(5))
         _ = try client.nextLine(until: Clock.now() + Clock.seconds(5))
         isReady.change { $0 = true }
         while let line = try client.nextLine(until: nil) {
@@ -293,16 +300,18 @@ enum Fixtures {
   static func clip(_ colour: String, seconds: Int = 1, size: String = "160x90") throws -> String {
     let path = "\(folder)/\(colour)-\(seconds)-\(size).mp4"
     if unsafe access(path, R_OK) == 0 { return path }
+    // Other suites may be making the same one at this moment.
+    let aside = "\(path).\(UInt32.random(in: 0 ... .max))"
     let child = try Child.spawn(
       FileName("/usr/bin/env"),
       [
         "env", "ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i",
         "color=\(colour):size=\(size):rate=10:duration=\(seconds)",
-        "-c:v", "mpeg4", "-q:v", "5", "-movflags", "+faststart", "-f", "mp4", path + ".new",
+        "-c:v", "mpeg4", "-q:v", "5", "-movflags", "+faststart", "-f", "mp4", aside,
       ].map { FileName($0) }, descriptors: [2: 2])
     let ending = try child.wait()
     try #require(ending == .exited(0), "ffmpeg made no clip")
-    try unsafe #require(rename(path + ".new", path) == 0)
+    try unsafe #require(rename(aside, path) == 0)
     return path
   }
 }

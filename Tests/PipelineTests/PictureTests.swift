@@ -19,8 +19,8 @@ import Testing
     let asset = try share.asset(path("d/a.mp4"))
     #expect(asset.verdict == .ready && asset.facts.width == 1920 && asset.facts.duration == 12.5)
     #expect(share.recorder.pictures == [.init(path: path("d/a.mp4"), old: nil, new: picture)])
-    #expect(share.happened.map(\.kind) == [.started, .closed, .ready, .thumbnail])
-    #expect(share.happened.map(\.number) == [1, 2, 3, 4])
+    #expect(share.happened.map(\.kind) == [.rescan, .started, .closed, .ready, .thumbnail])
+    #expect(share.happened.map(\.number) == [1, 2, 3, 4, 5])
   }
 
   @Test func verdictsAndPlaceholders() throws {

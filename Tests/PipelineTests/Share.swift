@@ -75,14 +75,21 @@ final class Recorder: ProjectionObserver, Reporter {
 
   private let shown = Guarded<[Shown]>([])
   private let said = Guarded<[String]>([])
+  private let wholes = Guarded<[String]>([])
 
   func pictureChanged(of document: Document, old: Picture?, new: Picture?) {
     shown.withLock { $0.append(Shown(path: document.path, old: old, new: new)) }
   }
 
+  func wholenessChanged(of document: Document, isWhole: Bool) {
+    wholes.withLock { $0.append("\(isWhole ? "+" : "-")\(document.path)") }
+  }
+
   func report(_ severity: Severity, _ text: String) { said.withLock { $0.append(text) } }
 
   var pictures: [Shown] { shown.withLock { $0 } }
+  /// `+path` for a document that became whole, `-path` for one that is not any more.
+  var wholenesses: [String] { wholes.withLock { $0 } }
   var texts: [String] { said.withLock { $0 } }
 }
 

@@ -62,6 +62,15 @@ final class Pictures: Projection {
 
   func picture(volume: UInt64, inode: UInt64) -> PictureState { state.withLock { $0.states[inode] ?? .unknown } }
 
+  /// Whole is what is shown.
+  func wholeness(volume: UInt64, inode: UInt64) -> Wholeness {
+    switch picture(volume: volume, inode: inode) {
+    case .ready: .whole
+    case .making: .making
+    case .unknown: .unknown
+    }
+  }
+
   func wait(for files: [FileID], until deadline: Clock.Instant, then: @escaping @Sendable () -> Void) -> UInt64 {
     let token = state.change { state in
       state.next += 1

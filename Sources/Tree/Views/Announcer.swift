@@ -18,12 +18,19 @@ final class Announcer: Sendable {
     let kind: Kind
     let folder: SharePath
     let name: FileName
+    var isFolder = false
     /// The real folder.
     let key: NodeKey
   }
 
+  private enum Task {
+    case action(Action)
+    /// What must first be looked at, by this thread.
+    case look(@Sendable () -> Void)
+  }
+
   private struct State {
-    var waiting: [Action] = []
+    var waiting: [Task] = []
     var isStopping = false
   }
 
@@ -34,6 +41,8 @@ final class Announcer: Sendable {
   private let view: FileName
   private let waits: FolderWaits
   private let state = Monitor(State())
+  /// That of the mount.
+  private let device = Guarded<UInt64?>(nil)
   private let acting = Guarded<Action?>(nil)
   private let threadID = Atomic<pid_t>(0)
   private let thread = Guarded<Thread?>(nil)
@@ -57,9 +66,17 @@ final class Announcer: Sendable {
     }?.join()
   }
 
-  func announce(_ action: Action) {
-    state.change { state in if state.waiting.count < Announcer.most { state.waiting.append(action) } }
+  func announce(_ action: Action) { add(.action(action)) }
+
+  /// Has `look` called by the announcing thread, in its turn; it may call `act`.
+  func look(_ look: @escaping @Sendable () -> Void) { add(.look(look)) }
+
+  private func add(_ task: Task) {
+    state.change { state in if state.waiting.count < Announcer.most { state.waiting.append(task) } }
   }
+
+  /// Whether what is being announced is a folder.
+  var isFolder: Bool { acting.withLock { $0?.isFolder ?? false } }
 
   /// What is being announced of this name, when it is the announcing thread that asks.
   func current(for thread: pid_t, in folder: NodeKey, _ name: FileName) -> Kind? {
@@ -74,18 +91,28 @@ final class Announcer: Sendable {
     threadID.store(Thread.currentID, ordering: .releasing)
     // What lies under the mount is another device: after an unmount nothing of the user's is touched.
     guard let mount = try? FileStatus.of(mountpoint, in: AT_FDCWD).device else { return }
+    device.withLock { $0 = mount }
     while true {
-      let action: Action?? = state.wait { state in
+      let task: Task?? = state.wait { state in
         if state.isStopping { return .some(nil) }
         return state.waiting.isEmpty ? nil : .some(state.waiting.removeFirst())
       }
-      guard let action = action ?? nil else { return }
-      waits.waitUntilNone(action.key, deadline: Clock.now() + Clock.seconds(10))
-      acting.withLock { $0 = action }
-      // A failure means that the entry has moved on, or the mount has gone: there is nothing to make known then.
-      try? perform(action, on: mount)
-      acting.withLock { $0 = nil }
+      switch task ?? nil {
+      case nil: return
+      case .action(let action): act(action)
+      case .look(let look): look()
+      }
     }
+  }
+
+  /// For the announcing thread alone.
+  func act(_ action: Action) {
+    guard let mount = device.withLock({ $0 }), !state.withLock({ $0.isStopping }) else { return }
+    waits.waitUntilNone(action.key, deadline: Clock.now() + Clock.seconds(10))
+    acting.withLock { $0 = action }
+    // A failure means that the entry has moved on, or the mount has gone: there is nothing to make known then.
+    try? perform(action, on: mount)
+    acting.withLock { $0 = nil }
   }
 
   private func perform(_ action: Action, on mount: UInt64) throws(Errno) {
@@ -95,6 +122,8 @@ final class Announcer: Sendable {
     guard try folder.status().device == mount else { return }
     try unsafe action.name.withCString { name throws(Errno) in
       switch action.kind {
+      case .appears where action.isFolder: _ = try check { unsafe mkdirat(folder.raw, name, 0o755) }
+      case .vanishes where action.isFolder: _ = try check { unsafe unlinkat(folder.raw, name, AT_REMOVEDIR) }
       case .appears: _ = try check { unsafe mknodat(folder.raw, name, mode_t(S_IFREG) | 0o644, 0) }
       case .changes: _ = try check { unsafe utimensat(folder.raw, name, nil, AT_SYMLINK_NOFOLLOW) }
       case .vanishes: _ = try check { unsafe unlinkat(folder.raw, name, 0) }
@@ -103,27 +132,36 @@ final class Announcer: Sendable {
   }
 }
 
-extension Thumbs: ProjectionObserver {
+extension Thumbs {
   func pictureChanged(of document: Document, old: Picture?, new: Picture?) {
+    shelf?.noteChange()
     guard let name = document.path.name, let parent = document.path.parent,
-      !TemporaryNames.contains(document.path), let folder = real(parent)
+      !TemporaryNames.contains(document.path), let files = files.withLock({ $0 })
     else { return }
+    guard let folder = files.holdFolder(at: parent) else {
+      // It went with its folder.
+      if new == nil { announcer.look { [self] in news.check(parent, self) } }
+      return
+    }
+    defer { releaseReal(folder) }
     guard let thumb = try? thumbName(of: name, in: folder) else { return }
     let kind: Announcer.Kind = new == nil ? .vanishes : old == nil ? .appears : .changes
+    if kind == .appears { announcer.look { [self] in news.reveal(parent, self) } }
     announcer.announce(Announcer.Action(kind: kind, folder: parent, name: thumb, key: folder.key))
-    releaseReal(folder)
+    if kind == .vanishes { announcer.look { [self] in news.check(parent, self) } }
   }
+}
 
+extension Files {
   /// The real folder at a path, held; nil when there is none any more.
-  private func real(_ path: SharePath) -> Node? {
-    guard let files = files.withLock({ $0 }) else { return nil }
-    var node = root
+  func holdFolder(at path: SharePath) -> Node? {
+    var node = table.root
     for name in path.components {
-      let next = try? files.hold(in: node, name).0
-      releaseReal(node)
+      let next = try? hold(in: node, name).0
+      release(node.id, count: 1)
       guard let next else { return nil }
       guard next.kind == .folder else {
-        releaseReal(next)
+        release(next.id, count: 1)
         return nil
       }
       node = next

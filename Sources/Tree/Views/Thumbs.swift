@@ -17,24 +17,16 @@ final class Thumbs: View {
   let hidden = HiddenNames()
   let waits = FolderWaits()
   let announcer: Announcer
+  let news = FolderNews()
+  /// nil where no pages are shown.
+  let shelf: PageShelf?
   /// Joined after both are made: the files list this view's name, this view releases real folders.
   let files = Guarded<Files?>(nil)
-  private let nodes = Guarded(State())
-
-  private struct State {
-    var slots: [NodeID: Slot] = [:]
-    var ids: [ThumbKey: NodeID] = [:]
-    var next: UInt64 = 1
-  }
-
-  private struct Slot {
-    let node: ThumbNode
-    var count: UInt64
-  }
+  private let nodes = ViewNodes<ThumbKey, ThumbContent>(.thumbs)
 
   init(
     table: NodeTable, streams: WriteStreams, settled: any Settled, projection: any Projection,
-    settings: TreeSettings, name: FileName
+    settings: TreeSettings, name: FileName, pages: (any Pages)?
   ) {
     self.table = table
     self.streams = streams
@@ -42,59 +34,44 @@ final class Thumbs: View {
     self.projection = projection
     self.settings = settings
     self.name = name
+    shelf = pages.map { PageShelf($0) }
     announcer = Announcer(mountpoint: settings.mountpoint, view: name, waits: waits)
   }
 
-  func start() { announcer.start() }
+  func start() {
+    announcer.start()
+    shelf?.start()
+  }
 
-  func stop() { announcer.stop() }
+  func stop() {
+    announcer.stop()
+    shelf?.stop()
+  }
 
   var root: Node { table.root }
 
   // MARK: Nodes
 
-  func find(_ id: NodeID) throws(Errno) -> ThumbNode {
-    guard let node = nodes.withLock({ $0.slots[id]?.node }) else { throw .stale }
-    return node
-  }
+  func find(_ id: NodeID) throws(Errno) -> ThumbNode { try nodes.find(id) }
 
   /// Finds or makes the node and counts once.
-  func hold(_ key: ThumbKey, _ what: ThumbNode.What) -> ThumbNode {
+  func hold(_ key: ThumbKey, _ what: ThumbContent) -> ThumbNode {
     // A mirrored folder's real node is held as long as its mirror; counted once too often when the mirror was there already.
     if case .folder(let folder) = what { _ = table.hold(folder) }
-    let (node, isNew) = nodes.withLock { state in
-      if let id = state.ids[key], var slot = state.slots[id] {
-        slot.count += 1
-        state.slots[id] = slot
-        return (slot.node, false)
-      }
-      state.next += 1
-      let node = ThumbNode(id: NodeID(state.next | NodeID.viewBit), key: key, what: what)
-      state.slots[node.id] = Slot(node: node, count: 1)
-      state.ids[key] = node.id
-      return (node, true)
-    }
+    let (node, isNew) = nodes.hold(key, what)
     if !isNew, case .folder(let folder) = what { releaseReal(folder) }
     return node
   }
 
   func forget(_ id: NodeID, count: UInt64) {
-    let gone: ThumbNode? = nodes.withLock { state in
-      guard var slot = state.slots[id] else { return nil }
-      slot.count -= min(count, slot.count)
-      if slot.count > 0 {
-        state.slots[id] = slot
-        return nil
-      }
-      state.slots[id] = nil
-      if state.ids[slot.node.key] == id { state.ids[slot.node.key] = nil }
-      return slot.node
-    }
-    if let gone, case .folder(let folder) = gone.what { releaseReal(folder) }
+    if case .folder(let folder)? = nodes.forget(id, count: count)?.what { releaseReal(folder) }
   }
 
   /// After a removal the kernel considers the inode dead: whatever comes back under the name gets another number.
-  func renumber(_ key: ThumbKey) { _ = nodes.withLock { $0.ids.removeValue(forKey: key) } }
+  func renumber(_ key: ThumbKey) { nodes.renumber(key) }
+
+  /// The real folder at a path; nil when there is none any more.
+  func holdReal(_ path: SharePath) -> Node? { files.withLock { $0 }?.holdFolder(at: path) }
 
   func releaseReal(_ folder: Node) { files.withLock { $0 }?.release(folder.id, count: 1) }
 
@@ -160,7 +137,10 @@ enum ThumbKey: Hashable, Sendable {
   case folder(NodeID)
   case picture(folder: NodeID, document: FileName, inode: UInt64, Picture)
   case note(Note)
+  /// A page of another content is another node, for the same reason.
+  case page(folder: NodeID, hash: UInt64, modified: FileTime)
   case ghost
+  case ghostFolder
 }
 
 /// The two files that tell backup tools and indexers to pass the view by.
@@ -192,23 +172,15 @@ enum Note: UInt64, Sendable, CaseIterable {
   }
 }
 
-final class ThumbNode: Sendable {
-  enum What: Sendable {
-    case folder(Node)
-    /// - volume, inode: of the document whose picture it is.
-    case picture(folder: Node, document: FileName, volume: UInt64, inode: UInt64, Picture)
-    case note(Note)
-    /// What the announcer takes away: nobody else ever sees it.
-    case ghost
-  }
+typealias ThumbNode = ViewNode<ThumbKey, ThumbContent>
 
-  let id: NodeID
-  let key: ThumbKey
-  let what: What
-
-  init(id: NodeID, key: ThumbKey, what: What) {
-    self.id = id
-    self.key = key
-    self.what = what
-  }
+enum ThumbContent: Sendable {
+  case folder(Node)
+  /// - volume, inode: of the document whose picture it is.
+  case picture(folder: Node, document: FileName, volume: UInt64, inode: UInt64, Picture)
+  case note(Note)
+  case page(folder: Node, PageShelf.Page)
+  /// What the announcer takes away: nobody else ever sees it.
+  case ghost
+  case ghostFolder
 }

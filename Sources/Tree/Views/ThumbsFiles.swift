@@ -20,9 +20,10 @@ extension Thumbs {
     do throws(Errno) {
       if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 { throw .readOnly }
       switch try find(node).what {
-      case .folder: throw .isFolder
+      case .folder, .ghostFolder: throw .isFolder
       case .ghost: throw .stale
       case .note(let note): opened(request, .fixed(note.bytes))
+      case .page(_, let page): opened(request, .fixed(page.bytes))
       case .picture(let folder, let document, _, _, let picture):
         if let stored = try stored(picture) {
           opened(request, .stored(stored))
@@ -113,17 +114,34 @@ extension Thumbs {
   private func remove(_ request: consuming Request, in parent: NodeID, _ name: FileName, isFolder: Bool) {
     do throws(Errno) {
       guard case .folder(let folder) = try find(parent).what else { throw .notFolder }
-      if announcer.current(for: request.caller.thread, in: folder.key, name) == .vanishes { return request.done() }
+      if announcer.current(for: request.caller.thread, in: folder.key, name) == .vanishes {
+        // The kernel considers it dead from now on.
+        if isFolder { renumber(.ghostFolder) }
+        return request.done()
+      }
       switch try resolve(name, in: folder) {
       case nil: throw .noEntry
       case .folder(let status):
         guard isFolder else { throw .isFolder }
         if let real = table.find(NodeKey(device: status.device, inode: status.inode)) { renumber(.folder(real.id)) }
-      case .document, .note:
+      case .document, .note, .page:
         guard !isFolder else { throw .notFolder }
       }
       hidden.hide(HiddenNames.Key(folder: folder.key, name: name))
       request.done()
+    } catch {
+      request.fail(error)
+    }
+  }
+
+  func makeFolder(_ request: consuming Request, in parent: NodeID, _ name: FileName, mode: mode_t) {
+    do throws(Errno) {
+      guard case .folder(let folder) = try find(parent).what,
+        announcer.current(for: request.caller.thread, in: folder.key, name) == .appears
+      else { throw .readOnly }
+      guard case .folder = try resolve(name, in: folder) else { throw .again }
+      let (node, status) = try mirror(name, in: folder)
+      answer(request, node, status)
     } catch {
       request.fail(error)
     }

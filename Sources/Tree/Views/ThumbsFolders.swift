@@ -4,7 +4,7 @@ import Fuse
 import Posix
 
 /// An open folder of the view: what it held when the listing began.
-private final class OpenMirror: KernelHandle, Sendable {
+final class OpenMirror: KernelHandle, Sendable {
   struct Line: Sendable {
     let name: FileName
     let inode: UInt64
@@ -17,7 +17,7 @@ private final class OpenMirror: KernelHandle, Sendable {
 extension Thumbs {
   /// How long a listing waits for pictures in the making, so that who lists right after a copy sees them. Short: a large
   /// copy shows what it has.
-  private static let listingPatience = Clock.seconds(1)
+  static let listingPatience = Clock.seconds(1)
   private static let mostWaitedFor = 256
 
   func openFolder(_ request: consuming Request, _ node: NodeID, flags: CInt) {
@@ -38,7 +38,7 @@ extension Thumbs {
 
   /// Documents whose first picture is being made and without which the listing would lack a line: those of the folder, and those of folders in
   /// it that have no picture yet.
-  private func inTheMaking(in folder: Node) throws(Errno) -> [FileID] {
+  func inTheMaking(in folder: Node) throws(Errno) -> [FileID] {
     var search = MediaSearch(self)
     let volume = folder.file.volume
     let held = try folder.open()
@@ -80,7 +80,7 @@ extension Thumbs {
     }
   }
 
-  private func read(_ folder: Node) throws(Errno) -> [OpenMirror.Line] {
+  func read(_ folder: Node) throws(Errno) -> [OpenMirror.Line] {
     var folders: [(FileName, UInt64)] = []
     var documents: [(FileName, UInt64)] = []
     let held = try folder.open()
@@ -103,9 +103,9 @@ extension Thumbs {
     add(FileName("."), own, .folder)
     add(FileName(".."), own, .folder)
     if folder.id == .root { for note in Note.allCases { add(note.name, note.inode, .regular) } }
+    if shelf != nil, !names.contains(Thumbs.pageName) { add(Thumbs.pageName, pageInode(own), .regular) }
     for (name, inode) in folders {
-      var search = MediaSearch(self)
-      if search.holdsMedia(name, in: held.raw) { add(name, inode | NodeID.viewBit, .folder) }
+      if holdsMedia(name, in: held.raw) { add(name, inode | NodeID.viewBit, .folder) }
     }
     for (document, inode) in documents where isPictured(inode, volume: folder.file.volume) {
       let usual = ThumbName.usual(for: document)
@@ -113,6 +113,12 @@ extension Thumbs {
       add(name, inode | NodeID.viewBit, .regular)
     }
     return lines
+  }
+
+  /// Whether a folder is shown; see `MediaSearch`.
+  func holdsMedia(_ name: FileName, in parent: CInt) -> Bool {
+    var search = MediaSearch(self)
+    return search.holdsMedia(name, in: parent)
   }
 
   fileprivate func isPictured(_ inode: UInt64, volume: UInt64) -> Bool {

@@ -16,7 +16,9 @@ extension Thumbs {
       }
       let announced = announcer.current(for: request.caller.thread, in: folder.key, name)
       if announced == .vanishes {
-        return answer(request, hold(.ghost, .ghost), ghostStatus())
+        return announcer.isFolder
+          ? answer(request, hold(.ghostFolder, .ghostFolder), ghostStatus(.folder))
+          : answer(request, hold(.ghost, .ghost), ghostStatus())
       }
       if announced == .appears { return request.absent(lifetime: 0) }
       if hidden.hides(HiddenNames.Key(folder: folder.key, name: name)) { return request.absent(lifetime: 0) }
@@ -25,6 +27,8 @@ extension Thumbs {
         request.absent(lifetime: 0)
       case .note(let note):
         answer(request, hold(.note(note), .note(note)), status(of: note))
+      case .page:
+        lookupPage(request, in: folder)
       case .folder:
         let (node, status) = try mirror(name, in: folder)
         answer(request, node, status)
@@ -36,14 +40,14 @@ extension Thumbs {
     }
   }
 
-  private func answer(_ request: consuming Request, _ node: ThumbNode, _ status: FileStatus) {
+  func answer(_ request: consuming Request, _ node: ThumbNode, _ status: FileStatus) {
     let entry = Entry(
       node: node.id, status: status, nameLifetime: 0, attributesLifetime: Thumbs.attributesLifetime)
     if !request.entry(entry) { forget(node.id, count: 1) }
   }
 
   /// A mirrored folder, held, and its status.
-  private func mirror(_ name: FileName, in folder: Node) throws(Errno) -> (ThumbNode, FileStatus) {
+  func mirror(_ name: FileName, in folder: Node) throws(Errno) -> (ThumbNode, FileStatus) {
     if name.isDots {
       // The kernel asks for these only of a number that it had forgotten.
       guard name.count == 1 else { throw .stale }
@@ -159,7 +163,9 @@ extension Thumbs {
     switch node.what {
     case .folder(let folder): return mirrored(try folder.status())
     case .note(let note): return status(of: note)
+    case .page(let folder, let page): return status(of: page, in: try folder.status())
     case .ghost: return ghostStatus()
+    case .ghostFolder: return ghostStatus(.folder)
     case .picture(let folder, let document, let volume, let inode, let picture):
       guard let status = try documentStatus(document, in: folder), status.inode == inode,
         self.volume(of: status) == volume
@@ -176,11 +182,11 @@ extension Thumbs {
     return status
   }
 
-  /// An empty file that belongs to the share's owner.
-  private func ghostStatus() -> FileStatus {
+  /// An empty file or folder that belongs to the share's owner.
+  private func ghostStatus(_ kind: FileKind = .regular) -> FileStatus {
     var status = rootStatus() ?? FileStatus.empty
-    status.kind = .regular
-    status.permissions &= 0o644
+    status.kind = kind
+    status.permissions &= kind == .folder ? 0o755 : 0o644
     status.size = 0
     status.blocks = 0
     status.inode = NodeID.viewBit | 1 << 62

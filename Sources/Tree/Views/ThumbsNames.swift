@@ -53,7 +53,11 @@ extension Thumbs {
     case folder(FileStatus)
     case document(FileName, FileStatus)
     case note(Note)
+    case page
   }
+
+  /// The page of a folder.
+  static let pageName = FileName("index.html")
 
   /// What a name in the view stands for, by what stands in the real folder now; nil is nothing.
   func resolve(_ name: FileName, in folder: Node) throws(Errno) -> Found? {
@@ -61,6 +65,7 @@ extension Thumbs {
     if !TemporaryNames.contains(name), let status = try status(of: name, in: folder), status.kind == .folder {
       return .folder(status)
     }
+    if name == Thumbs.pageName, shelf != nil { return .page }
     if let document = ThumbName.document(of: name), let status = try documentStatus(document, in: folder) {
       return .document(document, status)
     }

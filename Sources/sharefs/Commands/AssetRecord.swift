@@ -1,83 +1,61 @@
 import Catalog
 import Contracts
 import Control
-import FoundationEssentials
 import Posix
 
 /// An asset as `list --json` and `info --json` tell it, one object. The names are a promise (docs/cli.md).
-struct AssetRecord: Encodable {
+struct AssetRecord {
   let path: FileName
   let asset: Asset
 
   /// `pending` until there is a verdict.
   static func verdict(of asset: Asset) -> String {
     if asset.state == .removed { return "removed" }
-    if asset.state == .pending { return "pending" }
-    switch asset.verdict {
-    case .ready?: return "ready"
-    case .incomplete?: return "incomplete"
-    case .invalid?: return "invalid"
-    case .unsupported?: return "unsupported"
-    case nil: return "pending"
-    }
+    guard asset.state == .done, let verdict = asset.verdict else { return "pending" }
+    return "\(verdict)"
   }
 
-  static func kind(of asset: Asset) -> String? {
-    switch asset.facts.type?.kind {
-    case .video?: "video"
-    case .image?: "image"
-    case .audio?: "audio"
-    case .document?: "document"
-    case nil: nil
-    }
-  }
+  static func kind(of asset: Asset) -> String? { asset.facts.type.map { "\($0.kind)" } }
 
   /// UTC, ISO 8601, whole seconds.
-  static func time(_ time: FileTime) -> String {
-    Date(timeIntervalSince1970: Double(time.nanoseconds / 1_000_000_000)).ISO8601Format()
-  }
+  static func time(_ time: FileTime) -> String { Times.text(time) }
 
-  private enum Key: String, CodingKey {
-    case id, path, verdict, reason, kind, type, mime, size, version, modified, duration, width, height, container,
-      rotation, taken
-    case pathBytes = "path_bytes"
-    case videoCodec = "video_codec"
-    case audioCodec = "audio_codec"
-    case frameRate = "frame_rate"
-    case hasAudio = "has_audio"
-    case cameraMake = "camera_make"
-    case cameraModel = "camera_model"
-    case firstSeen = "first_seen"
-    case settledAt = "settled_at"
-  }
+  /// With the line's end; the keys stand in the order of the alphabet.
+  var line: [UInt8] { object().line }
 
-  func encode(to encoder: any Encoder) throws {
-    var box = encoder.container(keyedBy: Key.self)
-    try box.encode(asset.id, forKey: .id)
-    try box.encode(path: path, .path, bytes: .pathBytes)
-    try box.encode(Self.verdict(of: asset), forKey: .verdict)
-    if !asset.reason.isEmpty { try box.encode(asset.reason, forKey: .reason) }
-    try box.encodeIfPresent(Self.kind(of: asset), forKey: .kind)
-    try box.encode(asset.stamp.size, forKey: .size)
-    try box.encode(asset.version, forKey: .version)
-    try box.encode(Self.time(asset.stamp.modified), forKey: .modified)
-    try box.encode(Self.time(asset.firstSeen), forKey: .firstSeen)
-    try box.encode(Self.time(asset.settledAt), forKey: .settledAt)
+  /// - Parameters:
+  ///   - thumbnail: where its picture can be opened.
+  ///   - url: by which it can be asked for.
+  func object(thumbnail: FileName? = nil, url: String? = nil) -> JSONObject {
+    var object = JSONObject()
     let facts = asset.facts
-    try box.encodeIfPresent(facts.type?.identifier, forKey: .type)
-    try box.encodeIfPresent(facts.type?.mime, forKey: .mime)
-    try box.encodeIfPresent(facts.duration, forKey: .duration)
-    try box.encodeIfPresent(facts.width, forKey: .width)
-    try box.encodeIfPresent(facts.height, forKey: .height)
-    try box.encodeIfPresent(facts.container, forKey: .container)
-    try box.encodeIfPresent(facts.rotation, forKey: .rotation)
-    try box.encodeIfPresent(facts.taken, forKey: .taken)
-    try box.encodeIfPresent(facts.videoCodec, forKey: .videoCodec)
-    try box.encodeIfPresent(facts.audioCodec, forKey: .audioCodec)
-    try box.encodeIfPresent(facts.frameRate, forKey: .frameRate)
-    try box.encodeIfPresent(facts.hasAudio, forKey: .hasAudio)
-    try box.encodeIfPresent(facts.cameraMake, forKey: .cameraMake)
-    try box.encodeIfPresent(facts.cameraModel, forKey: .cameraModel)
+    if let codec = facts.audioCodec { object.add("audio_codec", codec) }
+    if let make = facts.cameraMake { object.add("camera_make", make) }
+    if let model = facts.cameraModel { object.add("camera_model", model) }
+    if let container = facts.container { object.add("container", container) }
+    if let duration = facts.duration { object.add("duration", duration) }
+    object.add("first_seen", Self.time(asset.firstSeen))
+    if let rate = facts.frameRate { object.add("frame_rate", rate) }
+    if let hasAudio = facts.hasAudio { object.add("has_audio", hasAudio) }
+    if let height = facts.height { object.add("height", height) }
+    object.add("id", asset.id)
+    if let kind = Self.kind(of: asset) { object.add("kind", kind) }
+    if let mime = facts.type?.mime { object.add("mime", mime) }
+    object.add("modified", Self.time(asset.stamp.modified))
+    object.add("path", bytes: "path_bytes", path: path)
+    if !asset.reason.isEmpty { object.add("reason", asset.reason) }
+    if let rotation = facts.rotation { object.add("rotation", rotation) }
+    object.add("settled_at", Self.time(asset.settledAt))
+    object.add("size", asset.stamp.size)
+    if let taken = facts.taken { object.add("taken", taken) }
+    if let thumbnail { object.add("thumbnail", bytes: "thumbnail_bytes", path: thumbnail) }
+    if let type = facts.type?.identifier { object.add("type", type) }
+    if let url { object.add("url", url) }
+    object.add("verdict", Self.verdict(of: asset))
+    object.add("version", asset.version)
+    if let codec = facts.videoCodec { object.add("video_codec", codec) }
+    if let width = facts.width { object.add("width", width) }
+    return object
   }
 }
 

@@ -6,22 +6,20 @@ import Posix
 /// `sharefs info`: everything that is known of a file.
 enum InfoCommand {
   static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
-    let operand = arguments.operands[0]
-    let state = arguments.value("state")
-    let number = operand.text.flatMap { Int64($0) }
-    let share = try FoundShare.around(number == nil ? operand : FileName("."), state: state)
-    let path: SharePath
-    let asset: Asset
-    if let number {
-      (path, asset) = try find(number, share)
-    } else {
-      path = share.path
-      asset = try find(share)
-    }
+    let found = try FoundDocument.find(arguments.operands[0], state: arguments.value("state"))
+    guard let asset = found.asset else { throw why(found) }
+    let url = found.share.name.map { AssetURL(share: $0, asset: asset.id, path: found.path).text }
+    // While it is being made, looking would wait for it.
+    let isShown = found.share.running != nil && asset.state == .done
+    let thumbnail = isShown ? thumbnail(of: found.path, in: found.share.root) : nil
     if arguments.has("json") {
-      try Output.json(AssetRecord(path: FileName(path.bytes), asset: asset))
+      let record = AssetRecord(path: FileName(found.path.bytes), asset: asset)
+      try Output.write(record.object(thumbnail: thumbnail, url: url).line)
     } else {
-      try Output.write(text(path, asset, share))
+      let names = try FoundShare.explained { () throws(CatalogError) in
+        try CatalogReader(folder: found.share.data)?.places(of: asset.id) ?? []
+      }
+      try Output.write(text(found.path, asset, others: names.filter { $0 != found.path }, thumbnail, url))
     }
     switch asset.verdict {
     case .incomplete?, .invalid?: return asset.state == .done ? .notWhole : .done
@@ -29,39 +27,22 @@ enum InfoCommand {
     }
   }
 
-  private static func find(_ number: Int64, _ share: FoundShare) throws(Failure) -> (SharePath, Asset) {
-    let found = try FoundShare.explained { () throws(CatalogError) -> (SharePath, Asset)? in
-      guard let catalog = try CatalogReader(folder: share.data), let asset = try catalog.asset(id: number),
-        asset.state != .removed, let path = try catalog.places(of: number).first
-      else { return nil }
-      return (path, asset)
-    }
-    guard let found else {
-      throw Failure(
-        .noSuchThing, "There is no asset \(number) in the share \(share.root).",
-        hint: "A file whose name is a number is named by ./\(number)")
-    }
-    return found
-  }
-
-  private static func find(_ share: FoundShare) throws(Failure) -> Asset {
-    let asset = try FoundShare.explained { () throws(CatalogError) in
-      try CatalogReader(folder: share.data)?.asset(at: share.path)
-    }
-    if let asset { return asset }
-    let whole = share.path.isRoot ? share.root : share.root.appending(FileName(share.path.bytes))
-    let status = try explain(.noSuchThing, "\(whole)") { () throws(Errno) in try Files.status(whole) }
+  /// Why a path leads to nothing that is catalogued.
+  private static func why(_ found: FoundDocument) -> Failure {
+    let (share, whole) = (found.share, found.whole)
+    let status: FileStatus
+    do throws(Errno) { status = try Files.status(whole) } catch { return Failure(.noSuchThing, "\(whole)", error) }
     if status.kind != .regular {
-      throw Failure(.noSuchThing, "\(whole) is no regular file: only those are catalogued.")
+      return Failure(.noSuchThing, "\(whole) is no regular file: only those are catalogued.")
     }
     if TemporaryNames.contains(share.path) {
-      throw Failure(
+      return Failure(
         .noSuchThing, "\(whole) has a temporary or hidden name: it is catalogued when it gets a real one.")
     }
     if let running = share.running, let live = live(running, share.path), live.state == .writing {
-      throw Failure(.noSuchThing, "\(whole) is being written: it is catalogued when its last writer has closed it.")
+      return Failure(.noSuchThing, "\(whole) is being written: it is catalogued when its last writer has closed it.")
     }
-    throw Failure(
+    return Failure(
       .noSuchThing, "\(whole) is not catalogued yet.",
       hint: share.running == nil ? "Mount the share: what came while it was unmounted is found then." : nil)
   }
@@ -76,7 +57,9 @@ enum InfoCommand {
     }
   }
 
-  private static func text(_ path: SharePath, _ asset: Asset, _ share: FoundShare) -> String {
+  private static func text(
+    _ path: SharePath, _ asset: Asset, others: [SharePath], _ thumbnail: FileName?, _ url: String?
+  ) -> String {
     var lines = ["\(path)"]
     func line(_ name: String, _ value: String?) {
       guard let value, !value.isEmpty else { return }
@@ -101,10 +84,9 @@ enum InfoCommand {
     line("camera", [facts.cameraMake, facts.cameraModel].compactMap { $0 }.joined(separator: " "))
     line("modified", AssetRecord.time(asset.stamp.modified))
     line("first seen", AssetRecord.time(asset.firstSeen))
-    // While it is being made, looking would wait for it.
-    if share.running != nil && asset.state == .done {
-      line("thumbnail", thumbnail(of: path, in: share.root)?.description)
-    }
+    for other in others { line("also", other.description) }
+    line("thumbnail", thumbnail?.description)
+    line("url", url)
     return lines.joined(separator: "\n") + "\n"
   }
 

@@ -2,11 +2,12 @@ import Catalog
 import Contracts
 import Posix
 
-/// `sharefs list`: the catalogued files.
+/// `sharefs list`: the catalogued files, filtered, sorted, page by page.
 enum ListCommand {
   static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
-    let types = try TypeFilter(arguments.values("type"))
+    var search = try search(arguments)
     let share = try FoundShare.around(arguments.operands.first ?? FileName("."), state: arguments.value("state"))
+    search.folder = share.path
     guard let catalog = try share.catalog() else {
       try requireFile(share)
       return .done
@@ -17,19 +18,17 @@ enum ListCommand {
     var failure: Failure?
     var count = 0
     try FoundShare.explained { () throws(CatalogError) in
-      try catalog.list(within: share.path) { one in
-        guard types.matches(one.asset.facts.type) else { return true }
+      try catalog.find(search) { one in
         count += 1
         if !isJSON {
           table.row(row(one))
           return true
         }
+        lines += AssetRecord(path: FileName(one.path.bytes), asset: one.asset).line
+        if lines.count < 1 << 16 { return true }
         do throws(Failure) {
-          lines += try Output.line(of: AssetRecord(path: FileName(one.path.bytes), asset: one.asset))
-          if lines.count > 1 << 16 {
-            try Output.write(lines)
-            lines.removeAll(keepingCapacity: true)
-          }
+          try Output.write(lines)
+          lines.removeAll(keepingCapacity: true)
           return true
         } catch {
           failure = error
@@ -41,6 +40,38 @@ enum ListCommand {
     try Output.write(isJSON ? lines : Array(table.text(columns: System.columns(1)).utf8))
     if count == 0 { try requireFile(share) }
     return .done
+  }
+
+  private static func search(_ arguments: Arguments) throws(Failure) -> Search {
+    var search = Search()
+    search.types = try TypeSelector(arguments)
+    for word in arguments.words(of: "verdict") {
+      if word == "pending" {
+        search.verdicts.insert(nil)
+      } else if let verdict = Verdict.allCases.first(where: { "\($0)" == word }) {
+        search.verdicts.insert(verdict)
+      } else {
+        throw .usage(
+          "There is no verdict \"\(escaped(Array(word.utf8)))\"; they are pending, \(Verdict.allCases.map { "\($0)" }.joined(separator: ", ")).",
+          .list)
+      }
+    }
+    search.since = try arguments.time("since")
+    search.before = try arguments.time("before")
+    search.substring = arguments.value("name").map { $0.text ?? $0.description }
+    search.prefix = arguments.value("prefix").map { $0.text ?? $0.description }
+    if let word = arguments.value("sort") {
+      guard let order = word.text.flatMap({ Search.Order(rawValue: $0) }) else {
+        throw .usage(
+          "\"--sort\" is one of \(Search.Order.allCases.map(\.rawValue).joined(separator: ", ")), not \"\(word)\".",
+          .list)
+      }
+      search.order = order
+    }
+    search.isReversed = arguments.has("reverse")
+    search.limit = try arguments.number("limit", in: 0...Int64.max).map { Int($0) } ?? .max
+    search.offset = try arguments.number("offset", in: 0...Int64.max).map { Int($0) } ?? 0
+    return search
   }
 
   private static func row(_ one: Listing) -> [String] {
@@ -57,41 +88,5 @@ enum ListCommand {
     if share.path.isRoot { return }
     let whole = share.root.appending(FileName(share.path.bytes))
     _ = try explain(.noSuchThing, "\(whole)") { () throws(Errno) in try Files.status(whole) }
-  }
-}
-
-/// What `--type` lets through.
-struct TypeFilter {
-  /// Empty lets all through.
-  private var names: Set<String> = []
-
-  private static let kinds = ["video", "image", "audio", "document"]
-
-  init(_ lists: [FileName]) throws(Failure) {
-    for list in lists {
-      for part in list.bytes.split(separator: UInt8(ascii: ",")) {
-        let name = String(decoding: part, as: UTF8.self).lowercased()
-        // With a dot a uniform type identifier, with a slash a MIME type: of these there are more than we know.
-        guard Self.kinds.contains(name) || name.contains(".") || name.contains("/") else {
-          throw .usage(
-            "There is no type \"\(escaped(part))\"; the kinds are \(Self.kinds.joined(separator: ", ")).", .list)
-        }
-        names.insert(name)
-      }
-    }
-  }
-
-  func matches(_ type: MediaType?) -> Bool {
-    if names.isEmpty { return true }
-    guard let type else { return false }
-    let kind =
-      switch type.kind {
-      case .video: "video"
-      case .image: "image"
-      case .audio: "audio"
-      case .document: "document"
-      }
-    return names.contains(kind) || names.contains(type.identifier.lowercased())
-      || names.contains(type.mime.lowercased())
   }
 }

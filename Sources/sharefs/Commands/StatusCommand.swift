@@ -81,8 +81,9 @@ enum StatusCommand {
   private static func json(_ found: Found) throws(Failure) -> [UInt8] {
     switch found {
     case .answering(let status): try Output.line(of: status)
-    case .mute(let mountpoint, let source, let pid, let why, _):
-      try Output.line(of: Mute(mountpoint: mountpoint, source: source, pid: pid, error: why))
+    case .mute(let mountpoint, let source, let pid, let why, let code):
+      try Output.line(
+        of: Mute(mountpoint: mountpoint, source: source, pid: pid, error: why, isOthers: code == .permission))
     }
   }
 
@@ -122,9 +123,10 @@ private struct Mute: Encodable {
   let source: FileName
   let pid: Int32?
   let error: String
+  let isOthers: Bool
 
   private enum Key: String, CodingKey {
-    case mountpoint, source, pid, error
+    case mountpoint, source, pid, error, library
     case mountpointBytes = "mountpoint_bytes"
     case sourceBytes = "source_bytes"
   }
@@ -135,5 +137,8 @@ private struct Mute: Encodable {
     try box.encode(path: source, .source, bytes: .sourceBytes)
     try box.encodeIfPresent(pid, forKey: .pid)
     try box.encode(error, forKey: .error)
+    try box.encode(
+      ShareStatus.Library(available: false, permission: isOthers ? .none : .readWrite, thumbnails: false),
+      forKey: .library)
   }
 }

@@ -1,3 +1,4 @@
+import Catalog
 import Glibc
 import Posix
 
@@ -8,6 +9,7 @@ enum UmountCommand {
 
   static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
     let lazy = arguments.has("lazy")
+    if lazy && arguments.has("wait") { throw .usage("\"--lazy\" and \"--wait\" exclude each other.", .umount) }
     let table = try MountTable.now()
     let path = try Paths.real(arguments.operands[0], table: table)
     let mount = try find(path, table)
@@ -27,13 +29,20 @@ enum UmountCommand {
     }
     // Held before the mount goes: afterwards its number could be somebody else's.
     let daemon = share.flatMap { try? ProcessHandle($0.pid) }
-    try take(mount, lazy: lazy, daemon: share?.pid)
+    if arguments.has("wait") {
+      try waitAndTake(mount, daemon: share?.pid)
+    } else {
+      try take(mount, lazy: lazy, daemon: share?.pid)
+    }
     guard let daemon else { return .done }
     let seconds = lazy ? 2 : patience
     let hasEnded = try explain(.timedOut, "The daemon cannot be watched") { () throws(Errno) in
       try daemon.waitForEnd(until: Clock.now() + Clock.seconds(seconds))
     }
-    if hasEnded { return .done }
+    if hasEnded {
+      if let share { tellPending(share) }
+      return .done
+    }
     if lazy {
       Output.complain("sharefs: \(path) is out of the tree; process \(daemon.process) ends with the last open file.\n")
       return .done
@@ -63,30 +72,65 @@ enum UmountCommand {
     do throws(Errno) {
       if lazy { try Unmount.take(mount, lazy: true) } else { try Unmount.takePatiently(mount, daemon: daemon) }
     } catch {
-      switch error {
-      case .busy: throw busy(mount, daemon)
-      case .notPermitted:
-        throw Failure(
-          .permission, "\(mount.mountpoint) was mounted by another user\(mount.user.map { " (user id \($0))" } ?? "").",
-          hint: "That user or root can unmount it.")
-      case .noEntry where !System.isRoot:
-        throw Failure(
-          .mountFailed, "The program fusermount3, by which ordinary users unmount, is missing.",
-          hint: "Install it: apt install fuse3")
-      case .invalid: throw Failure(.noSuchThing, "\(mount.mountpoint) is not mounted any more.")
-      default: throw Failure(.mountFailed, "\(mount.mountpoint) cannot be unmounted", error)
-      }
+      throw failure(error, mount, daemon)
     }
+  }
+
+  private static func failure(_ error: Errno, _ mount: Mount, _ daemon: Int32?) -> Failure {
+    switch error {
+    case .busy: return busy(mount, daemon)
+    case .notPermitted:
+      return Failure(
+        .permission, "\(mount.mountpoint) was mounted by another user\(mount.user.map { " (user id \($0))" } ?? "").",
+        hint: "That user or root can unmount it.")
+    case .noEntry where !System.isRoot:
+      return Failure(
+        .mountFailed, "The program fusermount3, by which ordinary users unmount, is missing.",
+        hint: "Install it: apt install fuse3")
+    case .invalid: return Failure(.noSuchThing, "\(mount.mountpoint) is not mounted any more.")
+    default: return Failure(.mountFailed, "\(mount.mountpoint) cannot be unmounted", error)
+    }
+  }
+
+  /// Tries until nobody uses it any more; says once for whom it waits, and again when that changes.
+  private static func waitAndTake(_ mount: Mount, daemon: Int32?) throws(Failure) {
+    var told: [Unmount.Holder] = []
+    while true {
+      do throws(Errno) {
+        return try Unmount.takePatiently(mount, daemon: daemon)
+      } catch {
+        guard error == .busy else { throw failure(error, mount, daemon) }
+      }
+      let holders = Unmount.holders(of: mount, daemon: daemon)
+      if holders != told {
+        Output.complain(
+          "sharefs: waiting; \(mount.mountpoint) is in use.\n  \(words(holders).joined(separator: "\n  "))\n")
+        told = holders
+      }
+      Clock.pause(0.2)
+    }
+  }
+
+  /// What is left to be made stands in the catalog. Where that cannot be read, `status` tells after the next mount.
+  private static func tellPending(_ share: RunningShare) {
+    guard let pending = try? CatalogReader(folder: share.state)?.summary().pending, pending > 0 else { return }
+    let what = pending == 1 ? "1 thumbnail is" : "\(pending) thumbnails are"
+    Output.complain("sharefs: \(what) not made yet; the next mount goes on with that.\n")
   }
 
   private static func busy(_ mount: Mount, _ daemon: Int32?) -> Failure {
     let holders = Unmount.holders(of: mount, daemon: daemon)
-    var who = holders.prefix(8).map { "\($0.name) (process \($0.process)): \($0.path)" }
-    if holders.count > 8 { who.append("and \(holders.count - 8) more") }
-    if who.isEmpty { who = ["by whom cannot be seen; root sees every process"] }
+    let advice = [
+      "Close these, or let it wait until they are: sharefs umount --wait \(mount.mountpoint)",
+      "Or take it out of the tree now: sharefs umount --lazy \(mount.mountpoint)",
+    ]
     return Failure(
-      .mountFailed, "\(mount.mountpoint) is in use.",
-      hint: (who + ["Close these, or take it out of the tree now: sharefs umount --lazy \(mount.mountpoint)"])
-        .joined(separator: "\n  "))
+      .mountFailed, "\(mount.mountpoint) is in use.", hint: (words(holders) + advice).joined(separator: "\n  "))
+  }
+
+  private static func words(_ holders: [Unmount.Holder]) -> [String] {
+    if holders.isEmpty { return ["by whom cannot be seen; root sees every process"] }
+    let who = holders.prefix(8).map { "\($0.name) (process \($0.process)): \($0.path)" }
+    return who + (holders.count > 8 ? ["and \(holders.count - 8) more"] : [])
   }
 }

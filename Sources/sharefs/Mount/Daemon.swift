@@ -1,6 +1,7 @@
 import Contracts
 import Control
 import Fuse
+import Gallery
 import Glibc
 import Pipeline
 import Posix
@@ -23,8 +24,9 @@ func runShare(_ plan: MountPlan, ready: consuming ReadyPipe) -> ExitCode {
     ready.fail(error)
     return error.code
   }
-  ready.succeed()
-  plan.log.report(.info, "\(plan.source) is mounted at \(plan.mountpoint).")
+  let sentence = plan.isInPlace ? "\(plan.source) is mounted." : "\(plan.source) is mounted at \(plan.mountpoint)."
+  ready.succeed(sentence)
+  plan.log.report(.info, sentence)
   daemon.serve()
   plan.log.report(.info, "\(plan.mountpoint) is unmounted.")
   return .done
@@ -65,8 +67,12 @@ final class Daemon: Sendable {
     let late = LateTree()
     var settings = Settings(
       catalogFolder: location.data, cacheFolder: location.cache, worker: plan.worker, workers: System.processors,
-      box: plan.options.thumbSize, source: plan.sourceFolder.raw, isBeingWritten: { late.isBeingWritten($0) })
+      name: location.name, box: plan.options.thumbSize, source: plan.sourceFolder.raw,
+      isBeingWritten: { late.isBeingWritten($0) })
     settings.watchesSource = !plan.isInPlace
+    if plan.options.desktopThumbs {
+      settings.desktop = Settings.Desktop(cacheFolder: try StateFolders.desktopCache(), mountpoint: plan.mountpoint)
+    }
     do throws(PipelineError) {
       pipeline = try Pipeline(settings: settings, reporter: plan.log)
     } catch {
@@ -78,8 +84,10 @@ final class Daemon: Sendable {
       try ShareTree(
         source: try plan.sourceFolder.descriptor.duplicate(),
         settings: TreeSettings(
-          isExclusive: plan.isInPlace, thumbs: plan.options.thumbs.setting, mountpoint: plan.mountpoint),
-        passthrough: passthrough, settled: pipeline, projection: pipeline)
+          isExclusive: plan.isInPlace, thumbs: plan.options.thumbs.setting, ready: plan.options.ready.setting,
+          mountpoint: plan.mountpoint),
+        passthrough: passthrough, settled: pipeline, projection: pipeline,
+        pages: Gallery(catalog: location.data, share: plan.source.lastComponent, reporter: plan.log))
     }
     late.tree.withLock { [tree] in $0 = tree }
     do throws(SessionError) {
@@ -150,6 +158,7 @@ final class Daemon: Sendable {
   /// Takes the mount away: at once when nobody uses it, else out of the tree now, and whoever still has files open is let go after
   /// a moment.
   private func unmount() {
+    Systemd.notify("STOPPING=1\nSTATUS=Unmounting.")
     guard let table = try? MountTable.now(), let mount = table.top(at: plan.mountpoint) else { return session.stop() }
     do throws(Errno) {
       do throws(Errno) {

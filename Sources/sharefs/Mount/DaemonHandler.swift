@@ -9,7 +9,9 @@ import Tree
 
 /// Answers what is asked on the control socket.
 final class DaemonHandler: Handler {
-  private let daemon: Daemon
+  let daemon: Daemon
+  var pipeline: Pipeline { daemon.pipeline }
+  var log: Log { daemon.plan.log }
 
   init(_ daemon: Daemon) { self.daemon = daemon }
 
@@ -19,7 +21,7 @@ final class DaemonHandler: Handler {
     let summary = state.summary ?? Summary()
     func count(_ verdict: Verdict) -> Int { summary.verdicts[verdict] ?? 0 }
     let reason = passthroughReason
-    return ShareStatus(
+    var status = ShareStatus(
       pid: ProcessTable.own, mountpoint: plan.mountpoint, source: plan.source, state: plan.location.data,
       passthrough: reason == nil, passthroughReason: reason, pending: summary.pending + state.backlog,
       running: state.running,
@@ -28,6 +30,11 @@ final class DaemonHandler: Handler {
         unsupported: count(.unsupported)),
       scan: state.isScanning ? .running : state.isScanComplete ? .done : .failed, workers: state.workers,
       lastErrors: plan.log.complaints, version: version)
+    status.library = .init(
+      available: state.summary != nil, permission: plan.options.isReadOnly ? .readOnly : .readWrite,
+      thumbnails: state.workerFailure == nil)
+    for kind in MediaKind.allCases { status.kinds["\(kind)"] = .init(count: summary.whole[kind] ?? 0) }
+    return status
   }
 
   private var passthroughReason: String? {
@@ -52,76 +59,26 @@ final class DaemonHandler: Handler {
     let root = (try? daemon.plan.sourceFolder.descriptor.status().device) ?? status.device
     let file = status.id(root: root)
     let isWriting = daemon.tree.isBeingWritten(file)
-    let asset = try? CatalogReader(folder: daemon.plan.location.data)?.asset(at: path)
-    let isReady =
-      if case .ready = daemon.pipeline.picture(volume: file.volume, inode: file.inode) { true } else { false }
-    return DocumentStatus(
+    // First the index, then the catalog: whatever the one says is settled, the other has.
+    let isReady = if case .ready = pipeline.picture(volume: file.volume, inode: file.inode) { true } else { false }
+    var asset: Asset?
+    do throws(CatalogError) {
+      asset = try CatalogReader(folder: daemon.plan.location.data)?.asset(of: file)
+    } catch {
+      log.report(.warning, error.what)
+    }
+    var known = DocumentStatus(
       path: shown, state: isWriting ? .writing : isReady ? .settled : .pending,
       writers: daemon.tree.writers(of: file), asset: asset?.id)
+    if known.state == .settled, let asset, asset.state == .done {
+      known.verdict = AssetRecord.verdict(of: asset)
+      known.reason = asset.reason.isEmpty ? nil : asset.reason
+      known.version = asset.version
+    }
+    return known
   }
 
-  func rescan() { daemon.pipeline.rescan() }
+  func rescan(repairs: Bool) { pipeline.rescan(repairs: repairs) }
 
   func stop() { daemon.requestEnd() }
-
-  func watch(_ subscriber: Subscriber) {
-    let events = daemon.pipeline.events.subscribe()
-    let log = daemon.plan.log
-    _ = Posix.Thread("sharefs-watch") {
-      defer { events.cancel() }
-      while !subscriber.isGone {
-        do {
-          switch events.next(until: Clock.now() + Clock.seconds(1)) {
-          case .event(let event): try subscriber.send(EventLine(event))
-          case .overflow(let number): try subscriber.send(OverflowLine(resumeFrom: number))
-          case .timedOut: continue
-          case .ended: return
-          }
-        } catch {
-          log.report(.error, "An event cannot be written as JSON: \(error).")
-          return
-        }
-      }
-    }
-  }
-}
-
-/// One event as a line of JSON.
-private struct EventLine: Encodable {
-  let event: Event
-  init(_ event: Event) { self.event = event }
-
-  private enum Key: String, CodingKey {
-    case number, time, event, asset, path, from, size, version, verdict
-    case pathBytes = "path_bytes"
-    case fromBytes = "from_bytes"
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var box = encoder.container(keyedBy: Key.self)
-    try box.encode(event.number, forKey: .number)
-    try box.encode(Double(event.time.nanoseconds) / 1e9, forKey: .time)
-    try box.encode(event.kind.rawValue, forKey: .event)
-    if event.asset != 0 { try box.encode(event.asset, forKey: .asset) }
-    try box.encode(path: FileName(event.path.bytes), .path, bytes: .pathBytes)
-    if let from = event.from { try box.encode(path: FileName(from.bytes), .from, bytes: .fromBytes) }
-    try box.encode(event.size, forKey: .size)
-    try box.encode(event.version, forKey: .version)
-    try box.encodeIfPresent(event.verdict.map { "\($0)" }, forKey: .verdict)
-  }
-}
-
-/// Told to a watcher that did not keep up.
-private struct OverflowLine: Encodable {
-  let resumeFrom: UInt64
-  private enum Key: String, CodingKey {
-    case event
-    case resumeFrom = "resume_from"
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var box = encoder.container(keyedBy: Key.self)
-    try box.encode("overflow", forKey: .event)
-    try box.encode(resumeFrom, forKey: .resumeFrom)
-  }
 }

@@ -8,10 +8,14 @@ struct MountOptions: Hashable, Sendable {
   }
 
   var thumbs = Thumbs.listed
+  /// The view of whole documents.
+  var ready = Thumbs.hidden
   /// What a picture must fit into.
   var thumbSize = Box.standard
   /// Whether the kernel may read and write the files without us.
   var passthrough = true
+  /// Whether the user's own thumbnail cache gets pictures too.
+  var desktopThumbs = false
   /// Whether users other than the one who mounts may enter.
   var allowOther = false
   var isReadOnly = false
@@ -28,7 +32,12 @@ struct MountOptions: Hashable, Sendable {
   static let known = [
     Known(
       spelling: "thumbs=listed|hidden|off", summary: "show .thumbs, let it only be opened, or leave it out (listed)"),
+    Known(
+      spelling: "ready=hidden|listed|off",
+      summary: "let .ready (whole documents only) be opened, show it, or leave it out"),
     Known(spelling: "thumb_size=WxH", summary: "what a thumbnail must fit into, in pixels, 16 to 4096 (300x169)"),
+    Known(
+      spelling: "desktop_thumbs=on|off", summary: "give thumbnails to the desktop's file managers too (off)"),
     Known(spelling: "nopassthrough", summary: "let all reads and writes go through the daemon"),
     Known(spelling: "allow_other", summary: "let other users in, as every mount of root does"),
     Known(spelling: "ro", summary: "read-only"),
@@ -69,17 +78,20 @@ struct MountOptions: Hashable, Sendable {
   private mutating func take(_ option: String, _ sloppy: Bool) throws(Failure) {
     let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     switch (parts[0], parts.count > 1 ? parts[1] : nil) {
-    case ("thumbs", let value?):
-      guard let thumbs = Thumbs(rawValue: String(value)) else {
-        throw .usage("\"thumbs\" is listed, hidden or off, not \"\(escaped(Array(value.utf8)))\".", .mount)
-      }
-      self.thumbs = thumbs
+    case ("thumbs", let value?): thumbs = try Self.visibility("thumbs", value)
+    case ("ready", let value?): ready = try Self.visibility("ready", value)
     case ("thumb_size", let value?):
       guard let size = Self.size(value) else {
         throw .usage("\"thumb_size\" is WIDTHxHEIGHT, each 16 to 4096, not \"\(escaped(Array(value.utf8)))\".", .mount)
       }
       thumbSize = size
-    case ("thumbs", nil), ("thumb_size", nil): throw .usage("The mount option \"\(parts[0])\" needs a value.", .mount)
+    case ("desktop_thumbs", let value?):
+      guard value == "on" || value == "off" else {
+        throw .usage("\"desktop_thumbs\" is on or off, not \"\(escaped(Array(value.utf8)))\".", .mount)
+      }
+      desktopThumbs = value == "on"
+    case ("thumbs", nil), ("ready", nil), ("thumb_size", nil), ("desktop_thumbs", nil):
+      throw .usage("The mount option \"\(parts[0])\" needs a value.", .mount)
     case ("nopassthrough", nil): passthrough = false
     case ("allow_other", nil): allowOther = true
     case ("ro", nil):
@@ -94,6 +106,13 @@ struct MountOptions: Hashable, Sendable {
         throw Self.unknown(escaped(Array(option.utf8)))
       }
     }
+  }
+
+  private static func visibility(_ name: String, _ value: Substring) throws(Failure) -> Thumbs {
+    guard let visibility = Thumbs(rawValue: String(value)) else {
+      throw .usage("\"\(name)\" is listed, hidden or off, not \"\(escaped(Array(value.utf8)))\".", .mount)
+    }
+    return visibility
   }
 
   private static func size(_ text: Substring) -> Box? {

@@ -21,7 +21,14 @@ struct Preflight {
   private func clearMountpoint() throws(Failure) {
     // More than one dead mount can lie upon another.
     for _ in 0..<16 {
-      guard let mount = try MountTable.now().top(at: mountpoint), mount.isOurs else { return }
+      guard let mount = try MountTable.now().top(at: mountpoint) else { return }
+      // Opening the folder would ask for the very mount that is being made.
+      if isInPlace, mount.type == "autofs" {
+        throw Failure(
+          .mountFailed, "\(mountpoint) is an automount, which covers the folder that would be shared in place.",
+          hint: "Share it without automount; or keep the files in another folder: SOURCE MOUNTPOINT.")
+      }
+      guard mount.isOurs else { return }
       guard mount.health() == .dead else {
         throw Failure(
           .mountFailed, "\(mountpoint) is already mounted by sharefs.",

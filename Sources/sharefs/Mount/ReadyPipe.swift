@@ -13,14 +13,15 @@ struct ReadyPipe: ~Copyable {
   deinit { if raw >= 0 { _ = Descriptor(owning: raw) } }
 
   /// The mount answers.
-  consuming func succeed() {
+  consuming func succeed(_ sentence: String) {
     tell(Message(code: ExitCode.done.rawValue, sentence: "", hint: nil))
-    Systemd.notify("READY=1\nSTATUS=Mounted.")
+    Systemd.notify("READY=1\nSTATUS=\(sentence)")
   }
 
   /// There is no mount.
   consuming func fail(_ failure: Failure) {
     if raw < 0 { failure.tell() }
+    Systemd.notify("STATUS=\(failure.sentence)")
     tell(Message(code: failure.code.rawValue, sentence: failure.sentence, hint: failure.hint))
   }
 

@@ -18,6 +18,9 @@ struct StateFolders: Hashable, Sendable {
       cache: try base("XDG_CACHE_HOME", ".cache").appending("sharefs"), runtime: ownRuntime)
   }
 
+  /// Where the programs of whoever runs this process keep their caches.
+  static func desktopCache() throws(Failure) -> FileName { try base("XDG_CACHE_HOME", ".cache") }
+
   private static func base(_ variable: String, _ fallback: String) throws(Failure) -> FileName {
     // The specification wants a relative path ignored.
     if let given = System.environment(variable), given.isAbsolute { return given }

@@ -15,7 +15,7 @@ enum Help {
     var text = "sharefs \(verb.rawValue): \(verb.summary)\n\nUsage:\n"
     for line in verb.synopsis { text += "  sharefs \(line)\n" }
     text += "\n\(verb.details)\n\nOptions:\n"
-    let shown = verb.options.filter { !$0.summary.isEmpty } + [Option(long: "help", short: "h", summary: "this text")]
+    let shown = verb.shownOptions
     let widest = shown.map(\.spelling.count).max() ?? 0
     for option in shown { text += "  \(pad(option.spelling, widest))  \(option.summary)\n" }
     if verb == .mount {

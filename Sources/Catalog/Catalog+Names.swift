@@ -1,0 +1,132 @@
+public import Contracts
+public import Posix
+
+/// The names of documents, for searching: a full-text index over groups of three letters, kept beside `place`.
+extension Catalog {
+  /// Brings what is searched for an asset up to date with its places.
+  func indexNames(_ id: Int64) throws(CatalogError) {
+    try connection.run("DELETE FROM name WHERE rowid = ?", .integer(id))
+    let names = try places(of: id).compactMap { $0.name?.searchable }
+    if names.isEmpty { return }
+    try connection.run("INSERT INTO name(rowid, text) VALUES(?, ?)", .integer(id), .text(names.joined(separator: "\n")))
+  }
+
+  /// Once, for a catalog from before there was such an index.
+  func indexAllNames() throws(CatalogError) {
+    if try setting("names") != nil { return }
+    try transaction { () throws(CatalogError) in
+      let all = try connection.all("SELECT DISTINCT asset FROM place") { $0.integer(0) }
+      for id in all { try indexNames(id) }
+      try set("names", "1")
+    }
+  }
+}
+
+extension FileName {
+  /// As text, whatever the bytes: what is no text is escaped.
+  var searchable: String { text ?? description }
+}
+
+/// What `list` is asked for.
+public struct Search: Sendable {
+  public enum Order: String, Sendable, CaseIterable {
+    case path, name, size, date, duration
+  }
+
+  public var folder = SharePath.root
+  public var types = TypeSelector()
+  /// Empty lets all through; nil in it stands for what is pending.
+  public var verdicts: Set<Verdict?> = []
+  /// By the modification time: from, and before.
+  public var since: FileTime?
+  public var before: FileTime?
+  /// Anywhere in the name, or at its start; large and small letters are the same.
+  public var substring: String?
+  public var prefix: String?
+  public var order = Order.path
+  public var isReversed = false
+  public var offset = 0
+  public var limit = Int.max
+
+  public init() {}
+
+  /// All but the folder.
+  func matches(_ one: Listing) -> Bool {
+    let asset = one.asset
+    guard types.matches(asset.facts.type) else { return false }
+    if !verdicts.isEmpty, !verdicts.contains(asset.state == .done ? asset.verdict : nil) { return false }
+    if let since, asset.stamp.modified < since { return false }
+    if let before, asset.stamp.modified >= before { return false }
+    guard substring != nil || prefix != nil else { return true }
+    let name = (one.path.name?.searchable ?? "").lowercased()
+    if let prefix, !name.hasPrefix(prefix.lowercased()) { return false }
+    if let substring, !name.contains(substring.lowercased()) { return false }
+    return true
+  }
+}
+
+extension CatalogReader {
+  /// - Parameter body: false ends it early.
+  public func find(_ search: Search, _ body: (Listing) -> Bool) throws(CatalogError) {
+    var left = search.offset
+    var room = search.limit
+    func page(_ one: Listing) -> Bool {
+      if left > 0 {
+        left -= 1
+        return true
+      }
+      guard room > 0 else { return false }
+      room -= 1
+      return body(one) && room > 0
+    }
+    if room == 0 { return }
+    if search.order == .path && !search.isReversed {
+      return try candidates(search) { search.matches($0) ? page($0) : true }
+    }
+    var all: [Listing] = []
+    try candidates(search) { one in
+      if search.matches(one) { all.append(one) }
+      return true
+    }
+    let isBefore = Self.comparison(search.order)
+    all.sort { search.isReversed ? isBefore($1, $0) : isBefore($0, $1) }
+    for one in all where !page(one) { return }
+  }
+
+  private static func comparison(_ order: Search.Order) -> (Listing, Listing) -> Bool {
+    func byPath(_ left: Listing, _ right: Listing) -> Bool {
+      left.path.bytes.lexicographicallyPrecedes(right.path.bytes)
+    }
+    func by<Key: Comparable>(_ key: @escaping (Listing) -> Key) -> (Listing, Listing) -> Bool {
+      { left, right in
+        let (one, other) = (key(left), key(right))
+        return one == other ? byPath(left, right) : one < other
+      }
+    }
+    return switch order {
+    case .path: byPath
+    case .name: by { $0.path.name ?? FileName("") }
+    case .size: by { $0.asset.stamp.size }
+    case .date: by { $0.asset.stamp.modified }
+    case .duration: by { $0.asset.facts.duration ?? -1 }
+    }
+  }
+
+  /// Those in the folder, in the order of their paths; where three letters of the name are known, only those that have them.
+  private func candidates(_ search: Search, _ body: (Listing) -> Bool) throws(CatalogError) {
+    let words = [search.substring, search.prefix].compactMap { $0 }.filter { $0.unicodeScalars.count >= 3 }
+    if words.isEmpty { return try list(within: search.folder, body) }
+    let phrase = words.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: " AND ")
+    try connection.each(
+      """
+      SELECT \(Asset.columns), path FROM place JOIN asset ON asset.id = place.asset
+      WHERE place.asset IN (SELECT rowid FROM name WHERE name MATCH ?) ORDER BY path
+      """, .text(phrase)
+    ) { row throws(CatalogError) in
+      guard let path = SharePath(row.blob(36)), !TemporaryNames.contains(path), path.isWithin(search.folder) else {
+        return true
+      }
+      return body(Listing(path: path, asset: Asset(row)))
+    }
+  }
+}

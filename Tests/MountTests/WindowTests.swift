@@ -1,0 +1,88 @@
+import Control
+import Glibc
+import Posix
+import Testing
+
+/// Whoever watches `.thumbs`, as an open file manager window does, is told of what comes, changes and goes, without looking again.
+@Suite("Live windows", .serialized, .enabled(if: !Mode.possible.isEmpty, "mounting needs /dev/fuse"))
+struct WindowTests {
+  /// inotifywait on the folders of the view, and what it must have said.
+  private static let watcher = """
+    class Watch:
+        def __init__(self, *folders):
+            self.process = subprocess.Popen(["inotifywait", "-m", "--format", "%w|%e|%f", "-e", "create,delete,attrib,moved_to,moved_from", *folders],
+                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            while "established" not in self.process.stderr.readline(): pass
+            os.set_blocking(self.process.stdout.fileno(), False); self.rest, self.lines = b"", []
+        def read(self):
+            try: self.rest += os.read(self.process.stdout.fileno(), 1 << 16)
+            except BlockingIOError: return
+            *whole, self.rest = self.rest.split(b"\\n"); self.lines += [line.decode() for line in whole]
+        def sees(self, line, seconds=20):
+            end = time.time() + seconds
+            while line not in self.lines:
+                assert time.time() < end, (line, self.lines)
+                self.read(); time.sleep(0.01)
+        def count(self, line):
+            self.read()
+            return self.lines.count(line)
+        def end(self): self.process.kill(); self.process.wait()
+
+    """
+
+  @Test(arguments: Mode.possible) func filesAndFolders(mode: Mode) throws {
+    let clip = try Fixtures.clip("red")
+    try onShare(mode) { share in
+      try share.python(
+        Self.watcher + """
+          import shutil
+          os.mkdir("old"); shutil.copy('\(clip)', "old/x.mp4"); os.stat(".thumbs/old/x.mp4.png")
+          w = Watch(".thumbs", ".thumbs/old")
+          shutil.copy('\(clip)', "a.mp4"); w.sees(".thumbs/|CREATE|a.mp4.png")
+          os.rename("a.mp4", "b.mp4"); w.sees(".thumbs/|DELETE|a.mp4.png"); w.sees(".thumbs/|CREATE|b.mp4.png")
+          # A new folder comes with its first picture, once.
+          os.mkdir("new"); os.mkdir("new/deep")
+          for i in range(5): shutil.copy('\(clip)', f"new/deep/{i}.mp4")
+          w.sees(".thumbs/|CREATE,ISDIR|new")
+          # A folder's new name, and what is in it goes on being told of.
+          os.rename("old", "newer"); w.sees(".thumbs/|DELETE,ISDIR|old"); w.sees(".thumbs/|CREATE,ISDIR|newer")
+          shutil.copy('\(clip)', "newer/y.mp4"); w.sees(".thumbs/old/|CREATE|y.mp4.png")
+          assert sorted(os.listdir(".thumbs/newer")) == ["index.html", "x.mp4.png", "y.mp4.png"]
+          # A folder moved into another one.
+          os.rename("newer", "new/newer"); w.sees(".thumbs/|DELETE,ISDIR|newer")
+          # The last picture goes, and the folder with it, once.
+          shutil.rmtree("new"); w.sees(".thumbs/|DELETE,ISDIR|new"); assert not os.path.exists(".thumbs/new/deep")
+          os.unlink("b.mp4"); w.sees(".thumbs/|DELETE|b.mp4.png")
+          for line in (".thumbs/|CREATE,ISDIR|new", ".thumbs/|DELETE,ISDIR|new", ".thumbs/|DELETE,ISDIR|old"): assert w.count(line) == 1, w.lines
+          # Nobody else may do what the daemon does.
+          for act in (lambda: os.mkdir(".thumbs/z"), lambda: os.mknod(".thumbs/z")):
+              try: act(); raise SystemExit("it was made")
+              except OSError as error: assert error.errno in (errno.EROFS, errno.EPERM), error
+          w.end()
+          """)
+    }
+  }
+
+  /// Neither busy workers, nor a stopped daemon, nor an unmount in the midst of it hang.
+  @Test(arguments: Mode.possible) func neverInTheWay(mode: Mode) throws {
+    let clip = try Fixtures.clip("red", seconds: 5, size: "640x360")
+    try onShare(mode) { share in
+      let daemon = try share.status().pid
+      try share.python(
+        Self.watcher + """
+          import shutil
+          w = Watch(".thumbs")
+          for i in range(30):
+              os.mkdir(f"d{i}"); shutil.copy('\(clip)', f"d{i}/a.mp4"); os.rename(f"d{i}", f"e{i}")
+              start = time.time(); os.listdir("."); os.listdir(".thumbs"); assert time.time() - start < 8
+          os.kill(\(daemon), signal.SIGSTOP); time.sleep(0.2); os.kill(\(daemon), signal.SIGCONT)
+          for i in range(30): w.sees(f".thumbs/|CREATE,ISDIR|e{i}", 60)
+          for i in range(30): os.rename(f"e{i}", f"f{i}")
+          w.end(); os.chdir("/")
+          """)
+      let start = Clock.now()
+      try share.unmount()
+      #expect(Clock.now() - start < Clock.seconds(10))
+    }
+  }
+}
