@@ -37,7 +37,7 @@ public enum Examination {
 
 /// The stored thumbnails of a share, compared with its catalog.
 public struct StoredPictures {
-  /// Files that belong to no asset's present picture.
+  /// Files that belong to no asset's present picture, without the youngest, which may be in the making.
   public private(set) var orphans: [FileName] = []
   /// Assets whose picture is not there, or not as it was stored.
   public private(set) var lost: [Int64] = []
@@ -47,11 +47,12 @@ public struct StoredPictures {
     let store = ThumbnailStore(folder: cacheFolder, box: .standard)
     let (stored, others) = try store.entries()
     var left = stored
-    orphans = others
     for picture in expected {
       let isThere = left.remove(ThumbnailStore.Entry(asset: picture.asset, version: picture.version)) != nil
       if !isThere || (try? store.open(picture)) == nil { lost.append(picture.asset) }
     }
-    orphans += left.map { store.path(of: $0) }
+    let limit = ThumbnailStore.oldestInTheMaking
+    orphans = (others + left.map { store.path(of: $0) })
+      .filter { ((try? Files.status($0))?.modified).map { $0 < limit } ?? false }
   }
 }

@@ -189,8 +189,8 @@ final class Scanner: Sendable {
       }
       return !self.isStopping
     }
-    // Those of this run may belong to rows that were not there yet when they were read.
-    for entry in stored { store.sweep(entry, ifOlderThan: started) }
-    for path in others { store.sweep(path, ifOlderThan: started) }
+    // Young ones of this run may belong to rows that were not there yet when they were read.
+    let limit = max(started, ThumbnailStore.oldestInTheMaking)
+    for path in stored.map(store.path) + others { store.sweep(path, ifOlderThan: limit) }
   }
 }

@@ -120,6 +120,9 @@ final class ThumbnailStore: Sendable {
     return (pictures, others)
   }
 
+  /// What has not been touched since then is not being written, and the catalog knows what it is by now.
+  static var oldestInTheMaking: FileTime { FileTime(nanoseconds: Clock.wall().nanoseconds - Clock.seconds(60)) }
+
   /// Removes a file that nobody has touched since `time`: whoever is writing now keeps his.
   func sweep(_ path: FileName, ifOlderThan time: FileTime) {
     do throws(Errno) {
@@ -130,8 +133,6 @@ final class ThumbnailStore: Sendable {
   }
 
   func path(of entry: Entry) -> FileName { file(entry.asset, entry.version) }
-
-  func sweep(_ entry: Entry, ifOlderThan time: FileTime) { sweep(file(entry.asset, entry.version), ifOlderThan: time) }
 }
 
 extension ThumbnailStore.Entry {

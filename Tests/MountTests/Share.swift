@@ -138,11 +138,7 @@ final class Share: Sendable {
           os.write(3, word.encode()); os.read(3, 64)
 
       """
-    var words = ["env", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
-    if mode == .user && geteuid() == 0 {
-      words += ["setpriv", "--reuid=\(Share.otherUser)", "--regid=\(Share.otherUser)", "--clear-groups"]
-    }
-    words += ["python3", "-c", prelude + program]
+    let words = words + ["python3", "-c", prelude + program]
     let code: Int32 = try Channel.pair { ours, theirs throws(Errno) -> Int32 in
       let child = try Child.spawn(
         FileName("/usr/bin/env"), words.map { FileName($0) }, descriptors: [2: 2, 3: theirs.descriptor.raw],

@@ -33,7 +33,7 @@ struct SharingTests {
           for folder in 'private dir' 'lock directory' 'state directory' 'cache directory' 'pid directory' 'ncalrpc dir'; do
             mkdir -p "$T/smb"; printf '%s = %s/smb\\n' "$folder" "$T"
           done
-          sed "s|/srv/clips|$T/clips|" "$root/system/smb.conf.example"
+          sed "s|/srv/clips|$T/clips|" "$root/mount-scripts/system/smb.conf.example"
         } >smb.conf
         testparm -s smb.conf >words 2>&1 || { cat words; exit 1; }
         printf 'secret\\nsecret\\n' | smbpasswd -c "$T/smb.conf" -L -s -a root >/dev/null

@@ -8,8 +8,8 @@ struct SystemdTests {
     try Script.run(
       """
       mkdir bin units; ln -s "$programs/sharefs" bin/sharefs
-      sed "s|@bindir@|$T/bin|g" "$root/system/sharefs@.service.in" >units/sharefs@.service
-      cp "$root"/system/srv-clips.* units/
+      sed "s|@bindir@|$T/bin|g" "$root/mount-scripts/system/sharefs@.service.in" >units/sharefs@.service
+      cp "$root"/mount-scripts/system/srv-clips.* units/
       export XDG_RUNTIME_DIR=$T
       systemd-analyze --user verify --man=no "$T/units/sharefs@home-me-share.service" 2>words || { cat words; exit 1; }
       systemd-analyze verify --man=no --recursive-errors=no "$T/units/srv-clips.mount" "$T/units/srv-clips.automount" 2>words2 \\

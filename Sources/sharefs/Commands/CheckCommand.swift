@@ -133,11 +133,9 @@ enum CheckCommand {
     } catch {
       throw Failure(.usage, "The thumbnails in \(cache) cannot be listed", error)
     }
-    // Between the two looks a mounted share may have made some.
-    let isQuiet = share.running == nil
     var findings: [Finding] = stored.lost.compactMap { id in assets[id] }
       .map { Finding(kind: .lostThumbnail, path: FileName($0.key.bytes)) }
-    if isQuiet || isIdle(share) { findings += stored.orphans.map { Finding(kind: .orphanThumbnail, path: $0) } }
+    findings += stored.orphans.map { Finding(kind: .orphanThumbnail, path: $0) }
     return findings.sorted { $0.path < $1.path }
   }
 
@@ -148,17 +146,6 @@ enum CheckCommand {
       var client = try Client.connect(to: running.socket)
       let known = try client.ask(.document(path), for: DocumentStatus.self)
       return known.state == .writing || known.state == .pending
-    } catch {
-      return false
-    }
-  }
-
-  private static func isIdle(_ share: FoundShare) -> Bool {
-    guard let running = share.running else { return true }
-    do throws(Client.Failure) {
-      var client = try Client.connect(to: running.socket)
-      let status = try client.ask(.status, for: ShareStatus.self)
-      return status.pending == 0 && status.running == 0
     } catch {
       return false
     }

@@ -25,6 +25,7 @@ struct FoundShare {
           .permission, "The share \(mount.mountpoint) is another user's, or its state lies in a folder of its own.",
           hint: "Ask as the user who mounted it; with `--state DIR` when it was mounted with that.")
       }
+      if running == nil { try mustBeDead(mount) }
       return try found(mount.mountpoint, path, data, running)
     }
     let states = try StateFolders.own()
@@ -48,6 +49,7 @@ struct FoundShare {
     if let running = RunningShare.all().first(where: { $0.state == state }), path.isWithin(running.mountpoint) {
       return try found(running.mountpoint, path, state, running)
     }
+    if let mount = table.share(around: path) { try mustBeDead(mount) }
     for folder in ancestors(of: path) {
       let named = ShareIdentity.seen(at: folder)
       if folder == identity.path || named.map({ $0.isSameFolder(as: identity) }) ?? false {
@@ -56,6 +58,16 @@ struct FoundShare {
     }
     throw Failure(
       .noSuchThing, "\(path) does not lie in the share whose state is in \(state): that is \(identity.path).")
+  }
+
+  /// A share that is served by a daemon which left no card where we look must not be taken for one that nobody serves: what is being written
+  /// there would pass for whole.
+  private static func mustBeDead(_ mount: Mount) throws(Failure) {
+    guard mount.health() != .dead else { return }
+    let runtime = try StateFolders.own().runtime
+    throw Failure(
+      .permission, "\(mount.mountpoint) is mounted, but its daemon cannot be found: it has left no card in \(runtime).",
+      hint: "Set XDG_RUNTIME_DIR to what it was when the share was mounted, or ask as the user who mounted it.")
   }
 
   private static func known(by mount: Mount) -> FileName? {
