@@ -49,7 +49,7 @@ final class Pool: Sendable {
     _ = excess
   }
 
-  func hand(over work: Work) { state.change { $0.waiting.append(work) } }
+  func hand(over work: Work) { state.changeForOne { $0.waiting.append(work) } }
 
   /// Does what is waiting, then ends.
   func stop() {

@@ -30,7 +30,8 @@ extension Files {
       let folder = OpenFolder()
       let reader = try OpenFolder.Reader(try table.find(node))
       folder.reader.withLock { $0 = reader }
-      request.opened(OpenReply(handle: folder.handle(), flags: []))
+      // Where all changes come through us the kernel sees them: the listing that it keeps is true.
+      request.opened(OpenReply(handle: folder.handle(), flags: settings.isExclusive ? [.cacheFolder, .keepCache] : []))
     } catch {
       request.fail(error)
     }
