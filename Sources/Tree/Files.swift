@@ -15,6 +15,7 @@ final class Files: Sendable {
   let session = Guarded<Session?>(nil)
   /// Why passthrough was refused, the last time.
   let passthroughError = Guarded<Errno?>(nil)
+  let readBuffers = ReadBuffers()
   private let reaper: Reaper
   /// The virtual views that stand in the root, by name.
   let views: [FileName: any View]

@@ -4,7 +4,7 @@ import Fuse
 import Glibc
 import Posix
 
-// Opening and releasing documents. Only the session's own thread comes here, so the counts need no order among themselves; the locks
+// Opening and releasing documents. Only the session's thread that has the turn comes here, so the counts need no order among themselves; the locks
 // are for those who look.
 extension Files {
   func create(_ request: consuming Request, in parent: NodeID, _ name: FileName, mode: mode_t, flags: CInt) {
