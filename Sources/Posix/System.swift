@@ -95,6 +95,27 @@ public enum System {
     _ = try unsafe path.withCString { path throws(Errno) in try check { unsafe umount2(path, flags) } }
   }
 
+  /// What mount(2) can change of a mount that is there.
+  public struct MountFlags: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    public static let readOnly = MountFlags(rawValue: UInt(MS_RDONLY))
+    public static let noSetID = MountFlags(rawValue: UInt(MS_NOSUID))
+    public static let noDevices = MountFlags(rawValue: UInt(MS_NODEV))
+    public static let noPrograms = MountFlags(rawValue: UInt(MS_NOEXEC))
+    public static let noAccessTimes = MountFlags(rawValue: UInt(MS_NOATIME))
+    public static let synchronous = MountFlags(rawValue: UInt(MS_SYNCHRONOUS))
+    public static let synchronousFolders = MountFlags(rawValue: UInt(MS_DIRSYNC))
+  }
+
+  /// mount(2) of what is mounted already, with other flags; needs the right to mount.
+  public static func remount(_ path: FileName, _ flags: MountFlags) throws(Errno) {
+    _ = try unsafe path.withCString { path throws(Errno) in
+      try check { unsafe Glibc.mount(nil, path, nil, flags.rawValue | UInt(MS_REMOUNT), nil) }
+    }
+  }
+
   /// statfs(2) on a path, for its error alone: it reaches the file system itself.
   public static func touchFileSystem(_ path: FileName) throws(Errno) {
     var facts = statfs()

@@ -52,13 +52,49 @@ struct WindowTests {
           os.rename("newer", "new/newer"); w.sees(".thumbs/|DELETE,ISDIR|newer")
           # The last picture goes, and the folder with it, once.
           shutil.rmtree("new"); w.sees(".thumbs/|DELETE,ISDIR|new"); assert not os.path.exists(".thumbs/new/deep")
-          os.unlink("b.mp4"); w.sees(".thumbs/|DELETE|b.mp4.png")
+          # Out of sight under a temporary name, and back.
+          os.rename("b.mp4", ".b.mp4"); w.sees(".thumbs/|DELETE|b.mp4.png")
+          os.rename(".b.mp4", "c.mp4"); w.sees(".thumbs/|CREATE|c.mp4.png")
+          os.unlink("c.mp4"); w.sees(".thumbs/|DELETE|c.mp4.png")
           for line in (".thumbs/|CREATE,ISDIR|new", ".thumbs/|DELETE,ISDIR|new", ".thumbs/|DELETE,ISDIR|old"): assert w.count(line) == 1, w.lines
           # Nobody else may do what the daemon does.
           for act in (lambda: os.mkdir(".thumbs/z"), lambda: os.mknod(".thumbs/z")):
               try: act(); raise SystemExit("it was made")
               except OSError as error: assert error.errno in (errno.EROFS, errno.EPERM), error
           w.end()
+          """)
+    }
+  }
+
+  /// Where nobody watches, nothing is done for it, though somebody looked; who comes later is told.
+  @Test(arguments: Mode.possible) func costsNothingUnwatched(mode: Mode) throws {
+    let clip = try Fixtures.clip("red")
+    try onShare(mode) { share in
+      let daemon = try share.status().pid
+      try share.python(
+        Self.watcher + """
+          import glob, shutil
+          def visits():
+              # How often the threads that tell watchers have slept: each visit is a question to the daemon.
+              total = 0
+              for task in glob.glob("/proc/\(daemon)/task/*"):
+                  if open(task + "/comm").read() == "sharefs-herald\n":
+                      total += int([l for l in open(task + "/status") if l.startswith("voluntary")][0].split()[1])
+              return total
+          def fill(folder):
+              os.mkdir(folder); before = visits()
+              for i in range(50): shutil.copy('\(clip)', f"{folder}/{i}.mp4")
+              subprocess.run(["\(Share.sharefs)", "wait", "--state", "\(share.state)", *(f"{folder}/{i}.mp4" for i in range(50))], check=True, stdout=subprocess.DEVNULL)
+              return visits() - before
+          os.mkdir("own"); os.mkdir("own/sub"); shutil.copy('\(clip)', "own/sub/x.mp4"); os.listdir(".thumbs/own/sub")
+          # Longer than somebody who looked may take to set a watch.
+          time.sleep(2); assert fill("a") < 60, "somebody was told"
+          w = Watch(".thumbs/own/sub"); time.sleep(2); assert fill("b") < 60, "a folder was told of that nobody watches"
+          shutil.copy('\(clip)', "own/sub/y.mp4"); w.sees(".thumbs/own/sub/|CREATE|y.mp4.png"); w.end()
+          # By a folder that he stands in already, and by one that is open.
+          os.chdir(".thumbs/own"); time.sleep(2); assert fill("../../c") < 60; time.sleep(2)
+          w = Watch("."); shutil.copytree("../../own/sub", "../../own/new"); w.sees("./|CREATE,ISDIR|new"); w.end()
+          os.chdir("/")
           """)
     }
   }

@@ -18,7 +18,7 @@ final class Ready: Mirror {
 
   init(
     table: NodeTable, streams: WriteStreams, settled: any Settled, projection: any Projection, settings: TreeSettings,
-    name: FileName
+    name: FileName, watchers: Watchers
   ) {
     self.table = table
     self.streams = streams
@@ -26,7 +26,8 @@ final class Ready: Mirror {
     self.projection = projection
     self.settings = settings
     self.name = name
-    announcer = Announcer(mountpoint: settings.mountpoint, view: name, waits: waits)
+    announcer = Announcer(
+      mountpoint: settings.mountpoint, view: name, mark: Self.folderMark, waits: waits, watchers: watchers)
   }
 
   func start() { announcer.start() }
@@ -166,7 +167,8 @@ final class Ready: Mirror {
 
   /// Makes it known to watchers.
   func changed(_ document: Document, isWhole: Bool) {
-    guard let name = document.path.name, let parent = document.path.parent, !TemporaryNames.contains(document.path),
+    guard announcer.isWanted, let name = document.path.name, let parent = document.path.parent,
+      !TemporaryNames.contains(document.path),
       let files = joined.withLock({ $0 }), let folder = files.holdFolder(at: parent)
     else { return }
     announcer.announce(

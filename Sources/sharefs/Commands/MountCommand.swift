@@ -14,6 +14,7 @@ enum MountCommand {
     let table = try MountTable.now()
     var operands: [FileName] = []
     for operand in arguments.operands { operands.append(try Paths.real(operand, table: table)) }
+    if options.isRemount { return try Remount.run(operands.last ?? operands[0], options, arguments.values("options")) }
     var resolved = Arguments(.mount, options: arguments.options, operands: operands)
     if let state = arguments.value("state") {
       resolved = Arguments(
