@@ -40,6 +40,15 @@ public enum System {
   /// Processors that are there to be used.
   public static var processors: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 
+  /// Where the user's own files are: by HOME, else by the system's list of users, since mount(8) takes the environment away from what it starts for a user.
+  public static var home: FileName? {
+    if let given = environment("HOME"), given.isAbsolute { return given }
+    // Another thread's call would change the answer: it is asked for while there is one.
+    guard let entry = unsafe getpwuid(user), let folder = unsafe entry.pointee.pw_dir else { return nil }
+    let home = unsafe FileName(cString: folder)
+    return home.isAbsolute ? home : nil
+  }
+
   public static var user: uid_t { geteuid() }
   public static var isRoot: Bool { geteuid() == 0 }
 

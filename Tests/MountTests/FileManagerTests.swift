@@ -8,9 +8,9 @@ import Testing
 struct FileManagerTests {
   private static let beginning = """
     import sys, shutil
-    sys.path.insert(0, "\(Script.root)/Tests/Desktop")
+    sys.dont_write_bytecode = True; sys.path.insert(0, "\(Script.root)/Tests/Desktop")
     from screen import Screen
-    os.environ["HOME"] = "@base"; os.environ["XDG_CACHE_HOME"] = "@base/cache"; os.environ["XDG_RUNTIME_DIR"] = "@base/run"
+    os.environ["HOME"] = os.environ["TMPDIR"] = "@base"; os.environ["XDG_CACHE_HOME"] = "@base/cache"; os.environ["XDG_RUNTIME_DIR"] = "@base/run"
     os.makedirs("@base/run", 0o700, exist_ok=True)
     RED, BLUE, PURPLE = (254, 0, 0), (0, 0, 254), (109, 90, 140)
 

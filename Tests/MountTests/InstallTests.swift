@@ -66,6 +66,14 @@ struct InstallTests {
       code=0; mount --fstab "$T/fstab" "$T/clips" -o remount 2>words || code=$?; [ $code = 32 ]; grep -q 'without `remount`' words
       mount --fstab "$T/fstab" "$T/clips"; ls clips
       umount "$T/clips"; await ended "$T/clips"
+      # A user's line, by that user: mount(8) leaves the helper no environment, so the home comes from the list of users.
+      printf '%s %s fuse.sharefs noauto,user,_netdev,x-systemd.automount,comment=mine 0 0\\n' "$T/mine" "$T/mine" >fstab
+      mkdir mine home; chown 1234 mine home; cp /etc/passwd passwd; echo "someone:x:1234:1234::$T/home:/bin/sh" >>passwd
+      mount --bind passwd /etc/passwd; mount --bind fstab /etc/fstab
+      someone() { setpriv --reuid=1234 --regid=1234 --clear-groups "$@"; }
+      someone mount "$T/mine"; someone cp '\(clip)' mine/a.mp4; someone cat mine/.thumbs/a.mp4.png >/dev/null
+      [ -d home/.local/share/sharefs ]; someone env HOME="$T/home" sharefs list "$T/mine" | grep -q ready
+      someone umount "$T/mine"; await ended "$T/mine"
       # What is not known is refused by name, or passed over when mount(8) is told to be sloppy; a trial changes nothing.
       code=0; mount.sharefs "$T/src" "$T/dst" -o bogus 2>words || code=$?; [ $code != 0 ]; grep -q bogus words
       mount.sharefs "$T/src" "$T/dst" -sn -o bogus; umount "$T/dst"; await ended "$T/dst"

@@ -6,7 +6,7 @@ import Testing
 @Suite struct WatchesTests {
   /// Our own watch is found, on its file system and no other.
   @Test func findsAWatch() throws {
-    let watch = inotify_init1(CInt(IN_CLOEXEC.rawValue))
+    let watch = inotify_init1(CInt(IN_CLOEXEC))
     try #require(watch >= 0)
     defer { close(watch) }
     let status = try FileStatus.of(path: "/tmp")

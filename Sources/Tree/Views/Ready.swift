@@ -147,7 +147,12 @@ final class Ready: Mirror {
       else { throw .readOnly }
       let (real, status) = try files().hold(in: folder, name)
       defer { try? files().release(real.id, count: 1) }
-      guard real.kind == .regular, wholeness(status.device, status.inode) == .whole else { throw .again }
+      guard real.kind == .regular else { throw .again }
+      // A document that gets its real name back is in question once more; who opens it waits for the answer.
+      switch wholeness(status.device, status.inode) {
+      case .whole, .making: break
+      case .broken, .unknown: throw .again
+      }
       answer(request, .document(real, nil), try shown(status))
     } catch {
       request.fail(error)

@@ -1,4 +1,3 @@
-import CLinux
 import Fuse
 import Posix
 
@@ -14,9 +13,10 @@ final class Watchers: Sendable {
     /// When /proc was looked into, how long that took, and what it told.
     var looked: Clock.Instant = .min
     var took: Clock.Instant = 0
+    var isLooking = false
     var inodes: Set<UInt64> = []
     /// Threads of ours that act through the mount.
-    var own: Set<pid_t> = []
+    var own: Set<Int32> = []
 
     /// Whether what /proc told holds: whoever asked before it was looked into had the time to set his watch.
     var isSettled: Bool { asked.map { looked > $0 + Watchers.pause } ?? true }
@@ -37,10 +37,10 @@ final class Watchers: Sendable {
   init(seesAll: Bool) { self.seesAll = seesAll }
 
   /// Thread `thread` acts for us: what it asks is no sign of a watcher.
-  func isOurs(_ thread: pid_t) { state.withLock { _ = $0.own.insert(thread) } }
+  func isOurs(_ thread: Int32) { state.withLock { _ = $0.own.insert(thread) } }
 
   /// Somebody asked for something in a view.
-  func asked(by thread: pid_t) {
+  func asked(by thread: Int32) {
     let now = Clock.now()
     state.withLock { state in if !state.own.contains(thread) { state.asked = now } }
   }
@@ -60,16 +60,19 @@ final class Watchers: Sendable {
       if state.isSettled, state.inodes.isEmpty || state.looked + Watchers.lifetime > now {
         return .told(state.inodes.contains(inode))
       }
-      // Too early to know.
+      // Too early to know, or being found out by another thread.
+      if state.isLooking { return .told(true) }
       if let asked = state.asked, asked + Watchers.pause >= now { return .told(true) }
       if state.looked != .min, state.looked + state.took * Watchers.share > now { return .told(true) }
-      state.looked = now
+      state.isLooking = true
       return .look
     }
     if case .told(let isWatched) = answer { return isWatched }
     let inodes = Watches.inodes(on: device)
     let took = Clock.now() - now
     return state.withLock { state in
+      state.isLooking = false
+      state.looked = now
       state.took = took
       state.inodes = inodes.filter { $0 & NodeID.viewBit != 0 }
       return state.inodes.contains(inode)

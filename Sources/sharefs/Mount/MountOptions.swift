@@ -44,7 +44,7 @@ struct MountOptions: Hashable, Sendable {
     Known(spelling: "allow_other", summary: "let other users in, as every mount of root does"),
     Known(spelling: "ro", summary: "read-only"),
     Known(
-      spelling: "remount", summary: "give a share that is mounted other flags: ro or rw, and those below (root only)"),
+      spelling: "remount", summary: "change ro, rw and those below while it is mounted (root only)"),
     Known(
       spelling: "noatime, nosuid, nodev, noexec, sync, dirsync", summary: "as for every mount, and their opposites"),
   ]
