@@ -96,6 +96,7 @@ final class Announcer: Sendable {
   }
 
   private func run() {
+    Thread.giveWay(.modest)
     threadID.store(Thread.currentID, ordering: .releasing)
     watchers.isOurs(Thread.currentID)
     // What lies under the mount is another device: after an unmount nothing of the user's is touched.
