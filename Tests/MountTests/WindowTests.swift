@@ -78,22 +78,26 @@ struct WindowTests {
               # How often the threads that tell watchers have slept: each visit is a question to the daemon.
               total = 0
               for task in glob.glob("/proc/\(daemon)/task/*"):
-                  if open(task + "/comm").read() == "sharefs-herald\n":
+                  if open(task + "/comm").read() == "sharefs-herald\\n":
                       total += int([l for l in open(task + "/status") if l.startswith("voluntary")][0].split()[1])
               return total
-          def fill(folder):
-              os.mkdir(folder); before = visits()
-              for i in range(50): shutil.copy('\(clip)', f"{folder}/{i}.mp4")
-              subprocess.run(["\(Share.sharefs)", "wait", "--state", "\(share.state)", *(f"{folder}/{i}.mp4" for i in range(50))], check=True, stdout=subprocess.DEVNULL)
+          root = os.getcwd()
+          def fill(name):
+              before = visits(); paths = [f"{root}/{name}{i}.mp4" for i in range(50)]
+              for path in paths: shutil.copy('\(clip)', path)
+              subprocess.run(["\(Share.sharefs)", "wait", "--state", "\(share.state)", *paths], check=True, stdout=subprocess.DEVNULL)
               return visits() - before
+          # Longer than somebody who looked is given to set a watch.
+          def pass_by(): time.sleep(2)
           os.mkdir("own"); os.mkdir("own/sub"); shutil.copy('\(clip)', "own/sub/x.mp4"); os.listdir(".thumbs/own/sub")
-          # Longer than somebody who looked may take to set a watch.
-          time.sleep(2); assert fill("a") < 60, "somebody was told"
-          w = Watch(".thumbs/own/sub"); time.sleep(2); assert fill("b") < 60, "a folder was told of that nobody watches"
+          pass_by(); nobody = fill("a")
+          w = Watch(".thumbs"); pass_by(); told = fill("b"); w.sees(".thumbs/|CREATE|b49.mp4.png"); w.end()
+          w = Watch(".thumbs/own/sub"); pass_by(); elsewhere = fill("c")
           shutil.copy('\(clip)', "own/sub/y.mp4"); w.sees(".thumbs/own/sub/|CREATE|y.mp4.png"); w.end()
-          # By a folder that he stands in already, and by one that is open.
-          os.chdir(".thumbs/own"); time.sleep(2); assert fill("../../c") < 60; time.sleep(2)
-          w = Watch("."); shutil.copytree("../../own/sub", "../../own/new"); w.sees("./|CREATE,ISDIR|new"); w.end()
+          assert nobody < told / 10 and elsewhere < told / 2, (nobody, elsewhere, told)
+          # He stands in the folder already when he begins to watch it.
+          os.chdir(".thumbs/own"); pass_by(); assert fill("d") < told / 2
+          w = Watch("."); shutil.copytree(root + "/own/sub", root + "/own/new"); w.sees("./|CREATE,ISDIR|new"); w.end()
           os.chdir("/")
           """)
     }
