@@ -38,7 +38,7 @@ class Screen:
                 seen[pixel] = all(abs((pixel >> shift & 255) - wanted) <= tolerance for shift, wanted in ((16, red), (8, green), (0, blue)))
             found += seen[pixel]
         return found
-    def until(self, what, condition, seconds=60):
+    def until(self, what, condition, seconds=180):
         end = time.time() + seconds
         while not condition():
             if time.time() > end:
