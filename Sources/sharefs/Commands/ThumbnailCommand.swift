@@ -14,6 +14,7 @@ enum ThumbnailCommand {
     }
     let path = try local(arguments.operands[0])
     let output = try local(arguments.operands[1])
+    for one in [path, output] { try MountTable.now().share(around: Paths.absolute(one))?.mustNotBeSilent() }
     let file = try explain(.noSuchThing, "\(path)") { () throws(Errno) in
       try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
     }

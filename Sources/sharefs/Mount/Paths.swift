@@ -20,12 +20,7 @@ enum Paths {
   static func real(_ path: FileName, table: MountTable) throws(Failure) -> FileName {
     let absolute = try absolute(path)
     if table.top(at: absolute)?.isOurs == true { return absolute }
-    // A question to a share whose daemon is stopped is never answered, and cannot be interrupted.
-    if let share = table.share(around: absolute), share.health() == .silent {
-      throw Failure(
-        .timedOut, "The daemon of \(share.mountpoint) does not answer.",
-        hint: "It is stopped, or overloaded: see `sharefs status`.")
-    }
+    try table.share(around: absolute)?.mustNotBeSilent()
     do throws(Errno) {
       return try Files.resolve(absolute)
     } catch {
