@@ -10,15 +10,30 @@ enum TransportStream {
     let isStart: Bool
     /// Empty where it carries a clock alone.
     let content: Range<Int>
+    /// Whether nothing in it is stuffed.
+    let isFull: Bool
 
     /// - Parameter place: of the mark.
     init?(_ bytes: Bytes, at place: Int) {
       guard bytes[place] == 0x47, let head = bytes.big(place + 1, 3), place + 188 <= bytes.count else { return nil }
       stream = Int(head >> 8 & 0x1fff)
       isStart = head >> 22 & 1 == 1
-      let stuffing = head & 0x20 == 0 ? 0 : Int(bytes[place + 4] ?? 0) + 1
-      let start = min(place + 4 + stuffing, place + 188)
+      let field = head & 0x20 == 0 ? 0 : Int(bytes[place + 4] ?? 0) + 1
+      let start = min(place + 4 + field, place + 188)
       content = head & 0x10 == 0 ? start..<start : start..<place + 188
+      isFull = field == 0 || field == Self.said(bytes, place + 4)
+    }
+
+    /// Bytes of an adaptation field that say something.
+    private static func said(_ bytes: Bytes, _ place: Int) -> Int {
+      guard let length = bytes[place], length > 0, let flags = bytes[place + 1] else { return 0 }
+      var end = 2
+      // Two clocks, a countdown; then what says itself how long it is.
+      if flags & 0x10 != 0 { end += 6 }
+      if flags & 0x08 != 0 { end += 6 }
+      if flags & 0x04 != 0 { end += 1 }
+      for mark: UInt8 in [0x02, 0x01] where flags & mark != 0 { end += 1 + Int(bytes[place + end] ?? 0) }
+      return end
     }
 
     /// What only fills the time.
@@ -70,15 +85,14 @@ enum TransportStream {
     for place in stride(from: offset, to: bytes.count, by: length) {
       guard let packet = Packet(bytes, at: place) else { return [] }
       if packet.isEmpty { continue }
-      let isFull = packet.content.count == 184
       if packet.isStart {
         // Tables begin otherwise.
         guard bytes.has([0, 0, 1], at: packet.content.lowerBound),
           let said = bytes.big(packet.content.lowerBound + 4, 2)
         else { continue }
-        parts[packet.stream] = Part(rest: said == 0 ? nil : Int(said) + 6 - packet.content.count, isFull: isFull)
+        parts[packet.stream] = Part(rest: said == 0 ? nil : Int(said) + 6 - packet.content.count, isFull: packet.isFull)
       } else if let part = parts[packet.stream] {
-        parts[packet.stream] = Part(rest: part.rest.map { $0 - packet.content.count }, isFull: isFull)
+        parts[packet.stream] = Part(rest: part.rest.map { $0 - packet.content.count }, isFull: packet.isFull)
       }
     }
     return Array(parts.values)
