@@ -27,6 +27,9 @@ enum ThumbnailCommand {
       throw Failure(.notWhole, "\(path) has no thumbnail. \(error.what)")
     }
     guard let picture = result.picture else {
+      if result.outcome.verdict == .ready {
+        throw Failure(.notWhole, "\(path) has no thumbnail: it is no video, photo or audio.")
+      }
       let reason = result.outcome.reason.isEmpty ? "" : " \(escaped(Array(result.outcome.reason.utf8)))"
       throw Failure(.notWhole, "\(path) has no thumbnail: it is \(result.outcome.verdict).\(reason)")
     }

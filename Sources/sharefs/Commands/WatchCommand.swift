@@ -19,6 +19,12 @@ enum WatchCommand {
     }
     let stream = EventStream(mount.mountpoint, since: since)
     guard try stream.connect() else {
+      // Its card lies where only its user may look.
+      if !System.isRoot, let user = mount.user, user != System.user {
+        throw Failure(
+          .permission, "The share \(mount.mountpoint) is another user's (user id \(user)).",
+          hint: "Watch it as that user, or as root.")
+      }
       throw Failure(.timedOut, "The daemon of \(mount.mountpoint) does not answer.", hint: "See `sharefs status`.")
     }
     let isJSON = arguments.has("json")

@@ -20,11 +20,17 @@ enum Paths {
   static func real(_ path: FileName, table: MountTable) throws(Failure) -> FileName {
     let absolute = try absolute(path)
     if table.top(at: absolute)?.isOurs == true { return absolute }
+    // A question to a share whose daemon is stopped is never answered, and cannot be interrupted.
+    if let share = table.share(around: absolute), share.health() == .silent {
+      throw Failure(
+        .timedOut, "The daemon of \(share.mountpoint) does not answer.",
+        hint: "It is stopped, or overloaded: see `sharefs status`.")
+    }
     do throws(Errno) {
       return try Files.resolve(absolute)
     } catch {
       guard error == .noEntry || error == .notConnected, let parent = absolute.parent, parent != absolute else {
-        throw Failure(.noSuchThing, "\(absolute)", error)
+        throw Failure(.noSuchThing, "\(absolute) cannot be reached", error)
       }
       return try real(parent, table: table).appending(absolute.lastComponent)
     }
