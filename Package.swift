@@ -35,15 +35,13 @@ let package = Package(
     .systemLibrary(
       name: "CLibAV", pkgConfig: "libavformat libavcodec libswscale libavutil",
       providers: [.apt(["libavformat-dev", "libavcodec-dev", "libswscale-dev", "libavutil-dev"])]),
-    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .target(name: "CLinux", cSettings: gnu),
-    .target(name: "CPicture", dependencies: ["CPNG"], cSettings: gnu),
 
     room("Posix", ["CLinux"]),
     room("Contracts", ["Posix"]),
     room("Fuse", ["CFuse", "CLinux", "Posix"]),
     room("Tree", ["Fuse", "Contracts", "Posix"]),
-    room("Media", ["CLibAV", "CPicture", "Contracts", "Posix"]),
+    room("Media", ["CLibAV", "Contracts", "Posix"]),
     room("Catalog", ["CSQLite", "Contracts", "Posix"]),
     room("Pipeline", ["Catalog", "Contracts", "Posix"]),
     room("Gallery", ["Catalog", "Contracts", "Posix"]),
@@ -74,7 +72,7 @@ let package = Package(
       name: "worker-double", dependencies: ["Contracts", "Posix"], path: "Tests/WorkerDouble", cSettings: gnu,
       swiftSettings: strict),
     tests("TreeTests", ["Tree", "Fuse", "Contracts", "Posix"]),
-    tests("MountTests", ["Control", "Posix", "sharefs", "sharefs-worker"]),
+    tests("MountTests", ["Control", "Posix", "sharefs", "sharefs-worker", "worker-double"]),
     .testTarget(
       name: "CommandTests", dependencies: ["sharefs", "sharefs-worker", "Catalog", "Control", "Contracts", "Posix"],
       exclude: ["Snapshots"], cSettings: gnu, swiftSettings: strict),
