@@ -35,13 +35,15 @@ let package = Package(
     .systemLibrary(
       name: "CLibAV", pkgConfig: "libavformat libavcodec libswscale libavutil",
       providers: [.apt(["libavformat-dev", "libavcodec-dev", "libswscale-dev", "libavutil-dev"])]),
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .target(name: "CLinux", cSettings: gnu),
+    .target(name: "CPicture", dependencies: ["CPNG"], cSettings: gnu),
 
     room("Posix", ["CLinux"]),
     room("Contracts", ["Posix"]),
     room("Fuse", ["CFuse", "CLinux", "Posix"]),
     room("Tree", ["Fuse", "Contracts", "Posix"]),
-    room("Media", ["CLibAV", "Contracts", "Posix"]),
+    room("Media", ["CLibAV", "CPicture", "Contracts", "Posix"]),
     room("Catalog", ["CSQLite", "Contracts", "Posix"]),
     room("Pipeline", ["Catalog", "Contracts", "Posix"]),
     room("Gallery", ["Catalog", "Contracts", "Posix"]),

@@ -4,7 +4,7 @@
 # To mount, and to build.
 # shellcheck disable=SC2034
 packages=(
-  fuse3 libfuse3-dev libavformat-dev libavcodec-dev libswscale-dev libavutil-dev libsqlite3-dev pkg-config
+  fuse3 libfuse3-dev libavformat-dev libavcodec-dev libswscale-dev libavutil-dev libpng-dev libsqlite3-dev pkg-config
 )
 
 # What the tests use as real programs besides.

@@ -1,3 +1,4 @@
+import CPicture
 import Contracts
 import Glibc
 import Posix
@@ -10,15 +11,17 @@ struct PictureWriter {
   init(_ raw: CInt) { self.raw = raw }
 
   mutating func write(_ raster: Raster) throws(MediaError) -> Outcome.Drawn {
-    let bytes = PNGFile.encode(raster)
-    let length = bytes.count
+    var bytes: UnsafeMutablePointer<UInt8>? = nil
+    let length = unsafe raster.pixels.withUnsafeBufferPointer { pixels in
+      unsafe cpicture_png(pixels.baseAddress!, UInt32(raster.width), UInt32(raster.height), &bytes)
+    }
+    guard length > 0, let bytes = unsafe bytes else { throw .noMemory }
+    defer { unsafe free(bytes) }
     var done = 0
     let (raw, offset) = (raw, offset)
     while done < length {
       do throws(Errno) {
-        done += try unsafe bytes.withUnsafeBufferPointer { bytes throws(Errno) in
-          try check { unsafe pwrite(raw, bytes.baseAddress! + done, length - done, off_t(offset + done)) }
-        }
+        done += try check { unsafe pwrite(raw, bytes + done, length - done, off_t(offset + done)) }
       } catch { throw .unsupported("The picture cannot be stored: \(error).") }
     }
     self.offset += length

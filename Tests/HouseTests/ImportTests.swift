@@ -8,7 +8,7 @@ import Testing
     "Contracts": ["Posix"],
     "Fuse": ["CFuse", "CLinux", "Posix"],
     "Tree": ["Fuse", "Contracts", "Posix"],
-    "Media": ["CLibAV", "Contracts", "Posix"],
+    "Media": ["CLibAV", "CPicture", "Contracts", "Posix"],
     "Catalog": ["CSQLite", "Contracts", "Posix"],
     "Pipeline": ["Catalog", "Contracts", "Posix"],
     "Gallery": ["Catalog", "Contracts", "Posix"],

@@ -110,7 +110,7 @@ struct InstallTests {
       """
       deb=$("$root/mount-scripts/package" --from "$programs" "$T" 2>words) || { cat words; exit 1; }
       dpkg-deb --field "$deb" Depends >depends
-      for library in fuse3 libavcodec libavformat libsqlite3 libfuse3 libc6; do grep -q "$library" depends; done
+      for library in fuse3 libavcodec libavformat libpng16 libsqlite3 libfuse3 libc6; do grep -q "$library" depends; done
       mkdir -p r/var/lib/dpkg/info r/var/lib/dpkg/updates; : >r/var/lib/dpkg/status; : >r/var/lib/dpkg/available
       mkdir -p r/usr/sbin r/usr/bin r/var/cache r/var/lib
       find r -mindepth 1 | sort >before
