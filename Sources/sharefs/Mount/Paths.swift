@@ -20,6 +20,10 @@ enum Paths {
   static func real(_ path: FileName, table: MountTable) throws(Failure) -> FileName {
     let absolute = try absolute(path)
     if table.top(at: absolute)?.isOurs == true { return absolute }
+    if let mount = table.share(around: absolute), mount.health() == .silent {
+      throw Failure(
+        .timedOut, "The daemon of \(mount.mountpoint) does not answer.", hint: "See `sharefs status`.")
+    }
     do throws(Errno) {
       return try Files.resolve(absolute)
     } catch {
