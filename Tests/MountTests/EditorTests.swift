@@ -23,8 +23,6 @@ struct EditorTests {
     "a hidden file over it": "echo new > .a.txt.tmp && mv .a.txt.tmp a.txt",
     "LibreOffice": "echo new > lu12abc.tmp && mv lu12abc.tmp a.txt",
     "KDE": "echo new > a.txt.Xy12aB && mv a.txt.Xy12aB a.txt",
-    "an exchange":
-      "echo new > .b && python3 -c 'import ctypes; assert ctypes.CDLL(None).renameat2(-100, b\".b\", -100, b\"a.txt\", 2) == 0' && rm .b",
   ]
 
   @Test(arguments: Mode.possible) func aBookmarkSurvivesEverySave(mode: Mode) throws {

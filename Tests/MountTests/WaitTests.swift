@@ -127,7 +127,7 @@ struct WaitTests {
       let gone = try share.start(Share.sharefs, ["wait", "\(share.folder)/gone.mp4"])
       // Nobody sees when it begins to wait: it is removed again and again until it has.
       try eventually("it has seen the removal") {
-        try share.shell("echo x > gone.mp4; rm gone.mp4")
+        try share.shell("exec 9> gone.mp4; rm gone.mp4")
         return !gone.isRunning
       }
       #expect(try gone.wait() == 2)

@@ -32,7 +32,7 @@ final class DocumentWatch {
   }
 
   /// Seconds that a restarting daemon may be away before the catalog is believed.
-  private static let patience = 3.0
+  private static let patience = 10.0
   /// Seconds between two questions about what is being written.
   private static let pause = 0.1
 
@@ -179,7 +179,9 @@ final class DocumentWatch {
         item.asset = asset.id
         item.outcome = Self.outcome(asset.id, AssetRecord.verdict(of: asset), asset.version, asset.reason)
       } else if status == nil {
-        item.outcome = .removed
+        item.outcome =
+          share.running == nil || item.wasRemoved
+          ? .removed : .unmounted("has not come, and its share is not mounted any more.")
       } else {
         item.outcome = .unmounted(
           asset == nil
@@ -192,7 +194,8 @@ final class DocumentWatch {
   /// Whether nothing can be looked at there, since a killed daemon left its mount behind.
   private var isDead: Bool {
     do throws(Errno) {
-      _ = try Files.status(share.root)
+      // The kernel goes on telling what it knows of the root itself.
+      try System.touchFileSystem(share.root)
       return false
     } catch {
       return error == .notConnected

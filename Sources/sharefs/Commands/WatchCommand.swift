@@ -19,6 +19,11 @@ enum WatchCommand {
     }
     let stream = EventStream(mount.mountpoint, since: since)
     guard try stream.connect() else {
+      // A daemon that is there has left its card where its own user and root find it.
+      if RunningShare.at(mount.mountpoint) == nil, mount.health() == .alive {
+        throw Failure(
+          .permission, "The share \(mount.mountpoint) is another user's.", hint: "Ask as the user who mounted it.")
+      }
       throw Failure(.timedOut, "The daemon of \(mount.mountpoint) does not answer.", hint: "See `sharefs status`.")
     }
     let isJSON = arguments.has("json")
