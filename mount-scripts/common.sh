@@ -10,7 +10,7 @@ packages=(
 # What the tests use as real programs besides.
 # shellcheck disable=SC2034
 test_packages=(
-  ffmpeg rsync attr acl sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux procps file bubblewrap
+  ffmpeg rsync attr acl git sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux procps file bubblewrap
   chromium samba samba-vfs-modules smbclient openssh-server openssh-client rclone curl restic borgbackup
   man-db systemd dpkg-dev binutils zsh fish
 )

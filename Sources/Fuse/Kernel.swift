@@ -91,6 +91,7 @@ enum Kernel {
   /// FOPEN_ flags of `struct fuse_open_out`: fh u64, open_flags u32, backing_id s32.
   static let openDirectIO: UInt32 = 1 << 0
   static let openKeepCache: UInt32 = 1 << 1
+  static let openCacheFolder: UInt32 = 1 << 3
   static let openNoFlush: UInt32 = 1 << 5
   static let openPassthrough: UInt32 = 1 << 7
 

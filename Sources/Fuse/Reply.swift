@@ -73,6 +73,8 @@ public struct OpenReply: Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     /// What the kernel has cached of the content stays valid.
     public static let keepCache = Flags(rawValue: Kernel.openKeepCache)
+    /// The kernel may keep a folder's listing.
+    public static let cacheFolder = Flags(rawValue: Kernel.openCacheFolder)
     /// Reads and writes pass the kernel's pages by.
     public static let directIO = Flags(rawValue: Kernel.openDirectIO)
     public static let noFlush = Flags(rawValue: Kernel.openNoFlush)

@@ -2,7 +2,6 @@ import CFuse
 import CLinux
 import Glibc
 public import Posix
-import Synchronization
 
 /// How a mount shall be made.
 public struct SessionSettings: Sendable {
@@ -41,23 +40,26 @@ public enum SessionError: Error, Sendable {
 
 /// One mount: the conversation with the kernel.
 ///
-/// One thread takes requests in the kernel's order and answers the quick ones itself; whoever takes a RELEASE counts it before
-/// the next request is even looked at, which is what makes write streams exact. What may take long goes to a pool with its buffer.
+/// One of several threads has the turn: it takes requests in the kernel's order and answers the quick ones itself, so that whoever takes a
+/// RELEASE counts it before the next request is even looked at, which is what makes write streams exact. With what may take long it
+/// gives the turn to another and answers meanwhile: no request is handed from thread to thread.
 @safe public final class Session: @unchecked Sendable {
   // Sound: `raw` is written once in init, before any other thread knows us; libfuse's session is itself safe for threads.
   private var raw: OpaquePointer!
   let operations: any Operations
   let transport: Transport
   private let settings: SessionSettings
-  private let reader = Atomic<pid_t>(0)
-  private let pool: Pool
+  /// The thread that has the turn; 0 while nobody has it.
+  private let turn = Monitor<pid_t>(0)
+
+  /// As many requests that take long can be under way beside the quick ones.
+  private static let threads = 9
 
   /// Mounts. Requests wait from now on, until `run`.
   public init(_ settings: SessionSettings, operations: any Operations) throws(SessionError) {
     self.settings = settings
     self.operations = operations
     transport = Transport(wantsPassthrough: settings.passthrough)
-    pool = Pool()
 
     var options = ["default_permissions", "subtype=sharefs"] + settings.further
     if settings.allowOther { options.append("allow_other") }
@@ -101,35 +103,51 @@ public enum SessionError: Error, Sendable {
 
   deinit { if let raw = unsafe raw { unsafe fuse_session_destroy(raw) } }
 
-  /// Serves until the mount goes away or `stop`. For the one thread that reads.
+  /// Serves until the mount goes away or `stop`.
   public func run() {
+    let others = (1..<Session.threads).map { number in Thread("fuse-\(number)") { [self] in serve() } }
+    serve()
+    for thread in others { thread.join() }
+  }
+
+  private func serve() {
     Credentials.prepareThread()
-    reader.store(Thread.currentID, ordering: .releasing)
-    pool.start { work in unsafe fuse_session_process_buf(self.raw, &work.buffer) }
-    var work = pool.fresh()
-    while unsafe fuse_session_exited(raw) == 0 {
-      let count = unsafe Int(fuse_session_receive_buf(raw, &work.buffer))
-      if count == -Int(EINTR) { continue }
-      if count <= 0 { break }
-      if unsafe takesDirectly(UnsafeRawBufferPointer(start: work.buffer.mem, count: count)) { continue }
-      if unsafe Session.isSlow(UnsafeRawBufferPointer(start: work.buffer.mem, count: count)) {
-        pool.hand(over: work)
-        work = pool.fresh()
-      } else {
-        unsafe fuse_session_process_buf(raw, &work.buffer)
-      }
+    var buffer = unsafe fuse_buf()
+    while unsafe takeTurn(&buffer) { unsafe fuse_session_process_buf(raw, &buffer) }
+    unsafe free(buffer.mem)
+  }
+
+  /// Waits for the turn, and answers what is quick.
+  /// - Returns: false at the end; true when there is a request in the buffer that may take long, and the turn is another's.
+  private func takeTurn(_ buffer: inout fuse_buf) -> Bool {
+    let own = Thread.currentID
+    turn.wait { holder -> Void? in
+      if holder != 0 { return nil }
+      holder = own
+      return ()
     }
-    pool.giveBack(work)
-    reader.store(0, ordering: .releasing)
-    pool.stop()
+    defer { turn.changeForOne { $0 = 0 } }
+    while unsafe fuse_session_exited(raw) == 0 {
+      let count = unsafe Int(fuse_session_receive_buf(raw, &buffer))
+      if count == -Int(EINTR) { continue }
+      if count <= 0 {
+        unsafe fuse_session_exit(raw)
+        break
+      }
+      let request = unsafe UnsafeRawBufferPointer(start: buffer.mem, count: count)
+      if unsafe takesDirectly(request) { continue }
+      if unsafe Session.isSlow(request) { return true }
+      unsafe fuse_session_process_buf(raw, &buffer)
+    }
+    return false
   }
 
   /// Ends `run` though the mount is still there (held by an open file, say).
   public func stop() {
     unsafe fuse_session_exit(raw)
-    // The signal only ends the read; again until seen, since it may come just before the read begins.
+    // The signal only ends the read; again until seen, since it may come just before the read begins. Whoever takes the turn later sees the end.
     while true {
-      let thread = reader.load(ordering: .acquiring)
+      let thread = turn.withLock { $0 }
       if thread == 0 { return }
       _ = clinux_signal_thread(getpid(), thread, SIGUSR2)
       usleep(10_000)
@@ -173,7 +191,7 @@ public enum SessionError: Error, Sendable {
     want(FUSE_CAP_POSIX_ACL)
     want(FUSE_CAP_ATOMIC_O_TRUNC)
     want(FUSE_CAP_PARALLEL_DIROPS)
-    // The pipes that splicing needs belong to the thread that received: a request could not be handed over.
+    // The libfuse's pipes cost more than the copies that they save.
     leave(FUSE_CAP_SPLICE_READ)
     leave(FUSE_CAP_SPLICE_WRITE)
     leave(FUSE_CAP_SPLICE_MOVE)

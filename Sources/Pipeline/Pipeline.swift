@@ -65,6 +65,7 @@ public final class Pipeline: Settled, Projection {
           return catalog
         })
       else { return }
+      Thread.giveWay(.modest)
       Writer(parts, catalog).run()
     }
     let answerer = Thread("sharefs-answer") { parts.index.answer() }

@@ -77,7 +77,7 @@ final class Scanner: Sendable {
   }
 
   func run() {
-    Thread.giveWay()
+    Thread.giveWay(.idle)
     while true {
       let turn = state.wait { state -> Turn? in
         if state.isStopping { return .stop }

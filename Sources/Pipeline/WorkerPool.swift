@@ -88,6 +88,8 @@ final class WorkerPool: Sendable {
   // MARK: - One thread
 
   private func serve() {
+    // The worker that it starts is as modest.
+    Thread.giveWay(.modest)
     var worker: WorkerProcess?
     while true {
       if worker == nil || worker!.jobs >= WorkerProcess.life {

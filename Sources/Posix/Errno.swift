@@ -10,6 +10,11 @@ public struct Errno: Error, Hashable, Sendable, RawRepresentable {
   public init(rawValue: Int32) { self.rawValue = rawValue }
   public init(_ value: Int32) { rawValue = value }
 
+  /// Traps where it can only be our own mistake.
+  @usableFromInline func refuseOurOwn() {
+    precondition(rawValue != EBADF && rawValue != EFAULT, "a descriptor or pointer of ours is wrong")
+  }
+
   /// Read it first thing after the call that failed.
   public static var last: Errno { Errno(errno) }
 
@@ -62,13 +67,13 @@ extension Errno: CustomStringConvertible {
 /// Turns a system call's -1 into its `Errno`; a call that a signal interrupted is made again.
 @discardableResult
 @inline(__always)
-public func check<Result: FixedWidthInteger & SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
+@inlinable public func check<Result: FixedWidthInteger & SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
   while true {
     let result = call()
     if result != -1 { return result }
     let error = Errno.last
     if error == .interrupted { continue }
-    precondition(error.rawValue != EBADF && error.rawValue != EFAULT, "a descriptor or pointer of ours is wrong")
+    error.refuseOurOwn()
     throw error
   }
 }

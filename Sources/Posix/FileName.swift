@@ -4,7 +4,7 @@ import Glibc
 /// takes differently composed letters for the same.
 public struct FileName: Hashable, Sendable {
   /// The bytes and one NUL, so that a system call can take them as they are.
-  private let terminated: [UInt8]
+  @usableFromInline let terminated: [UInt8]
 
   /// - Parameter bytes: without NUL; what follows a NUL would be invisible to every system call, so it traps.
   public init(_ bytes: some Collection<UInt8>) {
@@ -47,7 +47,7 @@ public struct FileName: Hashable, Sendable {
     return unsafe bytes.suffix(length).elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: length))
   }
 
-  public func withCString<Result, Failure: Error>(
+  @inlinable public func withCString<Result, Failure: Error>(
     _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try unsafe terminated.withUnsafeBufferPointer { bytes throws(Failure) in

@@ -79,6 +79,8 @@ public struct FileStatus: Sendable {
   public var kind: FileKind
   /// Without the type bits.
   public var permissions: mode_t
+  /// Whether it acts as its owner or group when it is run.
+  public var hasSetID: Bool { permissions & (S_ISUID | S_ISGID) != 0 }
   public var device: UInt64
   public var inode: UInt64
   public var links: UInt64

@@ -1,5 +1,5 @@
-import CLinux
-import Glibc
+public import CLinux
+public import Glibc
 
 /// A value and the one lock that guards it.
 ///
@@ -7,14 +7,14 @@ import Glibc
 /// does not see that a lock was taken, and reports races that are none as soon as two threads meet.
 @safe public struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   // Sound since the value is touched only between lock and unlock, and neither ever moves.
-  @safe private struct Storage: ~Copyable {
-    var mutex = unsafe pthread_mutex_t()
-    var value: Value
+  @usableFromInline @safe struct Storage: ~Copyable {
+    @usableFromInline var mutex = unsafe pthread_mutex_t()
+    @usableFromInline var value: Value
 
     init(_ value: consuming Value) { self.value = value }
   }
 
-  private let storage: UnsafeMutablePointer<Storage>
+  @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
   public init(_ value: consuming sending Value) {
     unsafe storage = .allocate(capacity: 1)
@@ -29,7 +29,7 @@ import Glibc
   }
 
   /// No system call and no call out belongs into `body`.
-  public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+  @inlinable public borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     unsafe pthread_mutex_lock(&storage.pointee.mutex)

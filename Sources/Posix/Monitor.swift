@@ -1,12 +1,12 @@
-import CLinux
-import Glibc
+public import CLinux
+public import Glibc
 
 /// State that threads wait on: a mutex and a condition in one. Where nobody waits, `Guarded` does.
 @safe public final class Monitor<State>: @unchecked Sendable {
   // Sound since `state` is touched only between lock and unlock of `mutex`, both allocated once and never moved.
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  private var state: State
+  @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  @usableFromInline let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  @usableFromInline var state: State
 
   public init(_ state: sending State) {
     self.state = state
@@ -26,7 +26,8 @@ import Glibc
   }
 
   /// Changes the state and wakes every waiter. No system call and no call out belongs into `body`.
-  public func change<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result
+  @inlinable public func change<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
+    -> Result
   {
     unsafe pthread_mutex_lock(mutex)
     defer {
@@ -36,8 +37,21 @@ import Glibc
     return try body(&state)
   }
 
+  /// As `change`, for a change that one waiter is enough for, where all of them wait for the same.
+  @inlinable public func changeForOne<Result, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer {
+      unsafe pthread_cond_signal(condition)
+      unsafe pthread_mutex_unlock(mutex)
+    }
+    return try body(&state)
+  }
+
   /// Looks at or changes the state without waking anybody.
-  public func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
+  @inlinable public func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result)
+    throws(Failure)
     -> Result
   {
     unsafe pthread_mutex_lock(mutex)
@@ -47,7 +61,7 @@ import Glibc
 
   /// Waits until `body` gives a value, looking again after every `change`.
   @discardableResult
-  public func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+  @inlinable public func wait<Result>(_ body: (inout State) -> Result?) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     while true {
@@ -58,7 +72,7 @@ import Glibc
 
   /// As `wait`, until the monotonic time `deadline`.
   /// - Returns: nil when the time came first.
-  public func wait<Result>(until deadline: Clock.Instant, _ body: (inout State) -> Result?) -> Result? {
+  @inlinable public func wait<Result>(until deadline: Clock.Instant, _ body: (inout State) -> Result?) -> Result? {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))

@@ -15,6 +15,7 @@ final class Files: Sendable {
   let session = Guarded<Session?>(nil)
   /// Why passthrough was refused, the last time.
   let passthroughError = Guarded<Errno?>(nil)
+  let readBuffers = ReadBuffers()
   private let reaper: Reaper
   /// The virtual views that stand in the root, by name.
   let views: [FileName: any View]
@@ -66,13 +67,15 @@ final class Files: Sendable {
 
   func entry(_ node: Node, _ status: FileStatus) -> Entry {
     Entry(
-      node: node.id, status: shown(status), nameLifetime: settings.lifetime, attributesLifetime: lifetime(of: node))
+      node: node.id, status: shown(status), nameLifetime: settings.lifetime,
+      attributesLifetime: lifetime(of: node, status))
   }
 
-  /// Seconds for which the kernel may believe a node's attributes. It does not see stores into a mapping of a backing file, so where there may be one it
-  /// has to ask.
-  func lifetime(of node: Node) -> Double {
-    node.peek { $0.stream.mayBeMapped } == true ? 0 : settings.lifetime
+  /// Seconds for which the kernel may believe a node's attributes. It sees neither stores into a mapping of a backing file nor that a write to it took
+  /// the set-id bits away, so while either may be it has to ask.
+  func lifetime(of node: Node, _ status: FileStatus) -> Double {
+    let mayChange = node.peek { $0.stream.mayBeMapped || ($0.stream.writers > 0 && status.hasSetID) }
+    return mayChange == true ? 0 : settings.lifetime
   }
 
   /// Inode numbers of mounts inside of the share are moved out of the way of the root's, which has the same device number in here.

@@ -23,7 +23,8 @@ extension Files {
           try apply(change, to: node)
         }
       }
-      request.attributes(shown(try node.status()), lifetime: lifetime ?? self.lifetime(of: node))
+      let status = try node.status()
+      request.attributes(shown(status), lifetime: lifetime ?? self.lifetime(of: node, status))
     } catch {
       request.fail(error)
     }

@@ -8,10 +8,10 @@ extension Files {
   func read(_ request: consuming Request, _ node: NodeID, handle: UInt64, offset: Int64, count: Int) {
     do throws(Errno) {
       let file = try OpenFile.at(handle).file()
-      let room = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 4096)
-      defer { unsafe room.deallocate() }
-      let got = try check { unsafe pread(file.raw, room.baseAddress, count, off_t(offset)) }
-      unsafe request.bytes(UnsafeRawBufferPointer(rebasing: room[..<got]))
+      let buffer = readBuffers.take(count)
+      defer { readBuffers.giveBack(buffer) }
+      let got = try check { unsafe pread(file.raw, buffer.room.baseAddress, count, off_t(offset)) }
+      unsafe request.bytes(UnsafeRawBufferPointer(rebasing: buffer.room[..<got]))
     } catch {
       request.fail(error)
     }

@@ -2,7 +2,8 @@ import CLinux
 import Fuse
 import Posix
 
-/// An open folder. Its reader is taken out while it is used, so that no lock is held over a system call; whoever finds it taken opens another.
+/// An open folder. Its reader is made when it is first read, which the kernel does not ask for where it keeps the listing. It is taken out
+/// while it is used, so that no lock is held over a system call; whoever finds none makes another.
 private final class OpenFolder: KernelHandle, Sendable {
   final class Reader: @unchecked Sendable {
     // Sound since it belongs to the thread that took it out, until it is put back.
@@ -27,10 +28,10 @@ extension Files {
 
   func openFolder(_ request: consuming Request, _ node: NodeID, flags: CInt) {
     do throws(Errno) {
+      _ = try table.find(node)
       let folder = OpenFolder()
-      let reader = try OpenFolder.Reader(try table.find(node))
-      folder.reader.withLock { $0 = reader }
-      request.opened(OpenReply(handle: folder.handle(), flags: []))
+      // Where all changes come through us the kernel sees them: the listing that it keeps is true.
+      request.opened(OpenReply(handle: folder.handle(), flags: settings.isExclusive ? [.cacheFolder, .keepCache] : []))
     } catch {
       request.fail(error)
     }

@@ -17,7 +17,8 @@ extension Files {
   func attributes(_ request: consuming Request, of node: NodeID, handle: UInt64?) {
     do throws(Errno) {
       let node = try table.find(node)
-      request.attributes(shown(try node.status()), lifetime: lifetime(of: node))
+      let status = try node.status()
+      request.attributes(shown(status), lifetime: lifetime(of: node, status))
     } catch {
       request.fail(error)
     }

@@ -4,7 +4,7 @@ import Fuse
 import Glibc
 import Posix
 
-// Opening and releasing documents. Only the session's own thread comes here, so the counts need no order among themselves; the locks
+// Opening and releasing documents. Only the session's thread that has the turn comes here, so the counts need no order among themselves; the locks
 // are for those who look.
 extension Files {
   func create(_ request: consuming Request, in parent: NodeID, _ name: FileName, mode: mode_t, flags: CInt) {
@@ -139,7 +139,7 @@ extension Files {
       let mayBeMapped = isPassthrough && flags & O_ACCMODE == O_RDWR
       streams.begin(node, before: isNew ? nil : before, mayBeMapped: mayBeMapped)
       // From now on it has to ask; see `lifetime`.
-      if mayBeMapped && !isNew { session.withLock { $0 }?.forgetAttributes(of: node.id) }
+      if let before, mayBeMapped || before.hasSetID { session.withLock { $0 }?.forgetAttributes(of: node.id) }
     }
     do throws(Errno) {
       var descriptor = made
@@ -149,7 +149,7 @@ extension Files {
         }
       }
       if !isPassthrough && descriptor == nil {
-        descriptor = SharedDescriptor(try Descriptor.reopen(raw, OpenFile.reopening(flags)))
+        descriptor = SharedDescriptor(try OpenFile.reopen(raw, flags))
       }
       return OpenFile(
         node: node, flags: flags, isPassthrough: isPassthrough, isWriter: isWriter, descriptor: descriptor)

@@ -33,7 +33,7 @@ final class OpenFile: KernelHandle, Sendable {
   func file() throws(Errno) -> SharedDescriptor {
     if let descriptor = descriptor.withLock({ $0 }) { return descriptor }
     let held = try node.open()
-    let fresh = SharedDescriptor(try Descriptor.reopen(held.raw, OpenFile.reopening(flags)))
+    let fresh = SharedDescriptor(try OpenFile.reopen(held.raw, flags))
     return descriptor.withLock { descriptor in
       if let descriptor { return descriptor }
       descriptor = fresh
@@ -48,6 +48,16 @@ final class OpenFile: KernelHandle, Sendable {
       return descriptor
     }
     _ = last
+  }
+
+  /// Opens an inode once more, with the rights that a handle with these flags has.
+  static func reopen(_ raw: CInt, _ flags: CInt) throws(Errno) -> Descriptor {
+    do throws(Errno) {
+      return try Descriptor.reopen(raw, reopening(flags))
+    } catch .notPermitted where flags & O_APPEND != 0 {
+      // What may only be appended to is opened in no other way.
+      return try Descriptor.reopen(raw, reopening(flags) | O_APPEND)
+    }
   }
 
   /// The flags for opening an inode once more that was opened with `flags`: without what makes or cuts a file, and without O_DIRECT, whose

@@ -91,7 +91,7 @@ struct MediaCasesTests {
         def look():
             while not stop:
                 os.stat("."); os.listdir("."); looks[0] += 1
-        thread = threading.Thread(target=look); thread.start()
+        thread = threading.Thread(target=look, daemon=True); thread.start()
         for n in range(5):
             for path in \(bombs):
                 shutil.copyfile(path, "%d-%s" % (n, os.path.basename(path)))

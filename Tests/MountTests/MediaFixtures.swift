@@ -108,8 +108,8 @@ struct Shape {
 /// Small files whose pictures are huge.
 enum Bombs {
   static func all() throws -> [String] {
-    let names = ["pixels.png", "memory.png", "wide.jpg", "large.gif", "large.mp4"]
-    if unsafe access("\(Fixtures.folder)/large.mp4", R_OK) != 0 {
+    let names = ["pixels.png", "memory.png", "wide.jpg", "large.gif", "bomb.mp4"]
+    if unsafe access("\(Fixtures.folder)/bomb.mp4", R_OK) != 0 {
       try Fixtures.ffmpeg(["-f", "lavfi", "-i", "testsrc2=s=64x36", "-frames:v", "1", "\(Fixtures.folder)/small.jpg"])
       try Fixtures.ffmpeg(["-f", "lavfi", "-i", "testsrc2=s=64x36", "-t", "1", "\(Fixtures.folder)/small.gif"])
       try Fixtures.python(
@@ -132,7 +132,7 @@ enum Bombs {
       try Fixtures.ffmpeg(
         [
           "-f", "lavfi", "-i", "color=black:s=16384x8192:r=1", "-frames:v", "1", "-c:v", "libx264", "-preset",
-          "ultrafast", "-threads", "1", "\(Fixtures.folder)/large.mp4",
+          "ultrafast", "-threads", "1", "\(Fixtures.folder)/bomb.mp4",
         ])
     }
     return names.map { "\(Fixtures.folder)/\($0)" }

@@ -64,7 +64,7 @@ struct PageTests {
         stop = False
         def look():
             while not stop: open(".thumbs/index.html").read()
-        threads = [threading.Thread(target=look) for _ in range(4)]
+        threads = [threading.Thread(target=look, daemon=True) for _ in range(4)]
         for thread in threads: thread.start()
         for i in range(40):
             shutil.copy('\(clip)', f"{i}.mp4"); start = time.time(); os.stat(f"{i}.mp4"); os.listdir(".")

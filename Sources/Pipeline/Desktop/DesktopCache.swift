@@ -42,6 +42,7 @@ final class DesktopCache: Sendable {
   func start() {
     thread.withLock { thread in
       thread = Thread("sharefs-desktop") { [self] in
+        Thread.giveWay(.modest)
         while true {
           let task: Task?? = state.wait { state in
             if !state.tasks.isEmpty { return .some(state.tasks.removeFirst()) }

@@ -88,6 +88,7 @@ final class Announcer: Sendable {
   }
 
   private func run() {
+    Thread.giveWay(.modest)
     threadID.store(Thread.currentID, ordering: .releasing)
     // What lies under the mount is another device: after an unmount nothing of the user's is touched.
     guard let mount = try? FileStatus.of(mountpoint, in: AT_FDCWD).device else { return }
