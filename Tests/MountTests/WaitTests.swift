@@ -95,6 +95,7 @@ struct WaitTests {
     try share.run("kill", "-CONT", "\(daemon)")
     // Restarted: it goes on waiting.
     let waiting = try share.start(Share.sharefs, ["wait", path])
+    try eventually("it listens") { waiting.isConnected }
     try share.unmount()
     try share.mount()
     try share.run("cp", clip, path)

@@ -63,6 +63,10 @@ final class DocumentWatch {
   func wait(until deadline: Clock.Instant?) throws(Failure) {
     if share.running == nil { return try askCatalog() }
     while true {
+      if !stream.isConnected, try stream.connect(until: deadline) {
+        // First connected, then asked: what happens in between comes as an event.
+        for item in items { item.isStale = true }
+      }
       for item in items where item.outcome == nil && item.isStale { try look(item, until: deadline) }
       if items.allSatisfy({ $0.outcome != nil }) { return }
       if let deadline, Clock.now() >= deadline { return }

@@ -30,6 +30,9 @@ final class EventStream {
     position = since
   }
 
+  /// What happens is not missed as long as it is.
+  var isConnected: Bool { client != nil }
+
   /// - Returns: false when no daemon answers there.
   func connect(until deadline: Clock.Instant? = nil) throws(Failure) -> Bool {
     if client != nil { return true }
