@@ -202,8 +202,8 @@ struct BookmarkTests {
           "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/lib", "/lib", "--symlink",
           "usr/bin", "/bin",
         ]
-          + ["--bind", path, "/given", "--unshare-all", "sh", "-c", script])
-      #expect(result.output == "in\nsub\nin.txt\nbin\ngiven\nlib\nlib64\nusr\n", "\(result.output)")
+          + ["--dev", "/dev", "--bind", path, "/given", "--unshare-all", "sh", "-c", script])
+      #expect(result.output == "in\nsub\nin.txt\nbin\ndev\ngiven\nlib\nlib64\nusr\n", "\(result.output)")
       #expect(try share.output("cat", ["\(share.folder)/d/sub/in.txt"]) == "in\nmore\n")
     }
   }
