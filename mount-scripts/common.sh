@@ -12,7 +12,7 @@ packages=(
 test_packages=(
   ffmpeg rsync attr acl git sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux procps file bubblewrap
   chromium samba samba-vfs-modules smbclient openssh-server openssh-client rclone curl restic borgbackup
-  man-db systemd dpkg-dev binutils zsh fish
+  man-db systemd dpkg-dev binutils zsh fish xvfb thunar tumbler dbus
 )
 
 swift_least=6.2

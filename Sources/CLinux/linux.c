@@ -73,10 +73,16 @@ int clinux_statx(int folder, const char *path, int flags, struct statx *status) 
 int clinux_setfsuid(uid_t user) { return (int)syscall(SYS_setfsuid, user); }
 int clinux_setfsgid(gid_t group) { return (int)syscall(SYS_setfsgid, group); }
 
+static __thread mode_t own_mask;
+
 int clinux_own_credentials(void) {
   if (unshare(CLONE_FS)) return -1;
-  umask(0);
+  umask(own_mask = 0);
   return prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP);
+}
+
+void clinux_set_own_mask(mode_t mask) {
+  if (mask != own_mask) umask(own_mask = mask);
 }
 
 static int capabilities(struct __user_cap_data_struct data[2], int set) {

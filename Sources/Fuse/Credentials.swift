@@ -15,8 +15,7 @@ public struct Caller: Sendable {
 /// Root's daemon keeps its capabilities and changes only the identity that new objects get; the kernel has checked the
 /// permissions (`default_permissions`). An ordinary user's daemon acts as that user, always.
 public enum Credentials {
-  /// For every thread that answers requests, once at its start: its own umask (0: the kernel sends the caller's), and capabilities that outlive a
-  /// change of identity.
+  /// For every thread that answers requests, once at its start: a umask of its own, and capabilities that outlive a change of identity.
   static func prepareThread() {
     // Without privilege the second half fails, and nothing needs it.
     _ = clinux_own_credentials()
@@ -24,28 +23,18 @@ public enum Credentials {
   }
 
   /// Makes something that shall belong to the caller.
+  /// - Parameter mode: with what permissions; the caller's umask is taken from them, unless the folder's default list of access says otherwise.
   public static func acting<Result: ~Copyable>(
-    as caller: Caller, _ body: () throws(Errno) -> Result
+    as caller: Caller, mode: mode_t, _ body: () throws(Errno) -> Result
   ) throws(Errno) -> Result {
-    guard isRoot else {
-      let mask = umask(caller.mask)
-      defer { umask(mask) }
-      return try body()
-    }
+    clinux_set_own_mask(caller.mask)
+    guard isRoot else { return try body() }
     if caller.user == 0 && caller.group == 0 {
-      _ = clinux_keep_setid(1)
-      umask(caller.mask)
-      defer {
-        umask(0)
-        _ = clinux_keep_setid(0)
-      }
-      return try body()
+      return mode & 0o6000 == 0 ? try body() : try keepingSetID(body)
     }
     _ = clinux_setfsgid(caller.group)
     _ = clinux_setfsuid(caller.user)
-    umask(caller.mask)
     defer {
-      umask(0)
       _ = clinux_setfsuid(0)
       _ = clinux_setfsgid(0)
     }
@@ -65,7 +54,7 @@ public enum Credentials {
   }
 
   /// Sets a mode as it is: the kernel has taken the set-group-id bit out already where the caller may not set it.
-  public static func keepingSetID<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+  public static func keepingSetID<Result: ~Copyable>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
     guard isRoot else { return try body() }
     _ = clinux_keep_setid(1)
     defer { _ = clinux_keep_setid(0) }

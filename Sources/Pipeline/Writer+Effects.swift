@@ -35,7 +35,8 @@ extension Writer {
       after {
         let picture = parts.index.picture(of: asset.file)
         parts.desktop?.move(asset, from: from, to: to)
-        self.tell(asset.file, from, old: picture, new: nil)
+        // Under a temporary name it has none any more, and has gone from the old one.
+        self.tell(asset.file, from, old: picture ?? asset.picture, new: nil)
         self.tell(asset.file, to, old: nil, new: picture)
         if asset.isWhole {
           self.tell(asset, from, isWhole: false)

@@ -34,6 +34,13 @@ public enum ProcessTable {
     return escaped(bytes)
   }
 
+  /// The words that a process was started with; empty when it has gone.
+  public static func words(of process: pid_t) -> [FileName] {
+    var bytes = (try? Files.readStream(FileName("/proc/\(process)/cmdline"), limit: 1 << 20)) ?? []
+    if bytes.last == 0 { bytes.removeLast() }
+    return bytes.split(separator: 0, omittingEmptySubsequences: false).map { FileName($0) }
+  }
+
   /// Something that a process holds: an open file, its working folder, its root, its program, a mapping.
   public struct Held: Sendable {
     public let path: FileName

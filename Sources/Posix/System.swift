@@ -40,6 +40,15 @@ public enum System {
   /// Processors that are there to be used.
   public static var processors: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 
+  /// Where the user's own files are: by HOME, else by the system's list of users, since mount(8) takes the environment away from what it starts for a user.
+  public static var home: FileName? {
+    if let given = environment("HOME"), given.isAbsolute { return given }
+    // Another thread's call would change the answer: it is asked for while there is one.
+    guard let entry = unsafe getpwuid(user), let folder = unsafe entry.pointee.pw_dir else { return nil }
+    let home = unsafe FileName(cString: folder)
+    return home.isAbsolute ? home : nil
+  }
+
   public static var user: uid_t { geteuid() }
   public static var isRoot: Bool { geteuid() == 0 }
 
@@ -93,6 +102,27 @@ public enum System {
   public static func unmount(_ path: FileName, lazy: Bool) throws(Errno) {
     let flags = CInt(UMOUNT_NOFOLLOW) | (lazy ? CInt(MNT_DETACH) : 0)
     _ = try unsafe path.withCString { path throws(Errno) in try check { unsafe umount2(path, flags) } }
+  }
+
+  /// What mount(2) can change of a mount that is there.
+  public struct MountFlags: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    public static let readOnly = MountFlags(rawValue: UInt(MS_RDONLY))
+    public static let noSetID = MountFlags(rawValue: UInt(MS_NOSUID))
+    public static let noDevices = MountFlags(rawValue: UInt(MS_NODEV))
+    public static let noPrograms = MountFlags(rawValue: UInt(MS_NOEXEC))
+    public static let noAccessTimes = MountFlags(rawValue: UInt(MS_NOATIME))
+    public static let synchronous = MountFlags(rawValue: UInt(MS_SYNCHRONOUS))
+    public static let synchronousFolders = MountFlags(rawValue: UInt(MS_DIRSYNC))
+  }
+
+  /// mount(2) of what is mounted already, with other flags; needs the right to mount.
+  public static func remount(_ path: FileName, _ flags: MountFlags) throws(Errno) {
+    _ = try unsafe path.withCString { path throws(Errno) in
+      try check { unsafe Glibc.mount(nil, path, nil, flags.rawValue | UInt(MS_REMOUNT), nil) }
+    }
   }
 
   /// statfs(2) on a path, for its error alone: it reaches the file system itself.

@@ -7,32 +7,32 @@ import Posix
 // What makes, moves and removes names.
 extension Files {
   func makeNode(_ request: consuming Request, in parent: NodeID, _ name: FileName, mode: mode_t, device: UInt64) {
-    unsafe make(request, in: parent, name) { folder, name throws(Errno) in
+    unsafe make(request, in: parent, name, mode) { folder, name throws(Errno) in
       _ = try check { unsafe mknodat(folder, name, mode, dev_t(device)) }
     }
   }
 
   func makeFolder(_ request: consuming Request, in parent: NodeID, _ name: FileName, mode: mode_t) {
-    unsafe make(request, in: parent, name) { folder, name throws(Errno) in
+    unsafe make(request, in: parent, name, mode) { folder, name throws(Errno) in
       _ = try check { unsafe mkdirat(folder, name, mode) }
     }
   }
 
   func makeLink(_ request: consuming Request, in parent: NodeID, _ name: FileName, target: FileName) {
-    unsafe make(request, in: parent, name) { folder, name throws(Errno) in
+    unsafe make(request, in: parent, name, 0) { folder, name throws(Errno) in
       try unsafe target.withCString { target throws(Errno) in _ = try check { unsafe symlinkat(target, folder, name) } }
     }
   }
 
   private func make(
-    _ request: consuming Request, in parent: NodeID, _ name: FileName,
+    _ request: consuming Request, in parent: NodeID, _ name: FileName, _ mode: mode_t,
     _ body: (CInt, UnsafePointer<CChar>) throws(Errno) -> Void
   ) {
     do throws(Errno) {
       try refuseViewName(name, in: parent)
       let folder = try table.find(parent)
       let held = try folder.open()
-      try Credentials.acting(as: request.caller) { () throws(Errno) in
+      try Credentials.acting(as: request.caller, mode: mode) { () throws(Errno) in
         try unsafe name.withCString { name throws(Errno) in try unsafe body(held.raw, name) }
       }
       let (node, status) = try hold(in: folder, name)

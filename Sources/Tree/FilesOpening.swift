@@ -34,7 +34,7 @@ extension Files {
       let folder = try table.find(parent).open()
       // Whether it may be linked is the kernel's business: it knows O_EXCL.
       let kept = OpenFile.reopening(flags) & ~O_NONBLOCK | CInt(O_TMPFILE)
-      let made = try Credentials.acting(as: request.caller) { () throws(Errno) -> SharedDescriptor in
+      let made = try Credentials.acting(as: request.caller, mode: mode) { () throws(Errno) -> SharedDescriptor in
         SharedDescriptor(try Descriptor.open(at: folder.raw, FileName("."), kept, mode: mode & 0o7777))
       }
       let status = try made.descriptor.status()
@@ -73,7 +73,7 @@ extension Files {
   ) throws(Errno) -> SharedDescriptor? {
     let passes = passesThrough
     let folder = try folder.open()
-    return try Credentials.acting(as: caller) { () throws(Errno) -> SharedDescriptor? in
+    return try Credentials.acting(as: caller, mode: mode) { () throws(Errno) -> SharedDescriptor? in
       if passes {
         try unsafe name.withCString { name throws(Errno) in
           _ = try check { unsafe mknodat(folder.raw, name, S_IFREG | mode & 0o7777, 0) }

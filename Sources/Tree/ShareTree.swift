@@ -10,6 +10,7 @@ public final class ShareTree: Sendable {
   let ready: Ready?
   let scoped: Scoped
   private let watch: MappingWatch?
+  private let watchers: Watchers
 
   /// - Parameters:
   ///   - source: an O_PATH descriptor of the backing folder, opened before it was covered by the mount.
@@ -31,18 +32,20 @@ public final class ShareTree: Sendable {
     watch = passthrough ? try MappingWatch() : nil
     let listener = FolderListener(settled)
     let settled: any Settled = listener
+    watchers = Watchers(seesAll: settings.seesAllProcesses)
     let streams = WriteStreams(table: table, settled: settled, watch: watch)
     thumbs =
       settings.thumbs == .off
       ? nil
       : Thumbs(
         table: table, streams: streams, settled: settled, projection: projection, settings: settings,
-        name: thumbsName, pages: pages)
+        name: thumbsName, watchers: watchers, pages: pages)
     ready =
       settings.ready == .off
       ? nil
       : Ready(
-        table: table, streams: streams, settled: settled, projection: projection, settings: settings, name: readyName)
+        table: table, streams: streams, settled: settled, projection: projection, settings: settings, name: readyName,
+        watchers: watchers)
     scoped = Scoped(table: table, name: scopedName)
     var views: [FileName: any View] = [scoped.name: scoped]
     if let thumbs { views[thumbs.name] = thumbs }
@@ -139,8 +142,12 @@ extension ShareTree: ProjectionObserver {
 
 extension ShareTree: Operations {
   public func lookup(_ request: consuming Request, in parent: NodeID, _ name: FileName) {
-    if let view = owner(parent) { return view.lookup(request, in: parent, name) }
+    if let view = owner(parent) {
+      watchers.asked(by: request.caller.thread)
+      return view.lookup(request, in: parent, name)
+    }
     if parent == .root, let view = files.views[name] {
+      watchers.asked(by: request.caller.thread)
       guard let entry = view.holdRoot() else { return request.absent(lifetime: 0) }
       if !request.entry(entry) { view.forget(entry.node, count: 1) }
       return
@@ -153,7 +160,10 @@ extension ShareTree: Operations {
   }
 
   public func attributes(_ request: consuming Request, of node: NodeID, handle: UInt64?) {
-    if let view = owner(node) { return view.attributes(request, of: node, handle: handle) }
+    if let view = owner(node) {
+      watchers.asked(by: request.caller.thread)
+      return view.attributes(request, of: node, handle: handle)
+    }
     files.attributes(request, of: node, handle: handle)
   }
 

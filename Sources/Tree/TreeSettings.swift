@@ -10,6 +10,8 @@ public struct TreeSettings: Sendable {
   public var ready: Thumbs
   /// Where the mount is seen, for what the daemon does through it (see `Announcer`).
   public var mountpoint: FileName
+  /// Whether all processes that can reach the mount can be looked into (see `Watchers`).
+  public var seesAllProcesses = true
   /// How many descriptors are kept for what was used last, beside those of what is open.
   public var keptDescriptors = DescriptorCache.usualCapacity
 

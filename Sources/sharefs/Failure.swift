@@ -22,7 +22,10 @@ struct Failure: Error, Hashable {
       return
     }
     let isPermission = errno == .access || errno == .notPermitted
-    self.init(isPermission && code != .mountFailed ? .permission : code, "\(what): \(errno).", hint: hint)
+    let dead = "The daemon of its share was killed: mount that again, or take it away with `sharefs umount`."
+    self.init(
+      isPermission && code != .mountFailed ? .permission : code, "\(what): \(errno).",
+      hint: hint ?? (errno == .notConnected ? dead : nil))
   }
 
   static func usage(_ sentence: String, _ verb: Verb? = nil) -> Failure {

@@ -34,6 +34,10 @@ import Testing
       "rw,_netdev,nofail,noauto,user,x-systemd.automount,x-gvfs-show,X-mount.mkdir,comment=a,relatime,dev,suid,defaults,"
     )
     #expect(passed.kernel == ["rw", "dev", "suid"])
+    // libfuse does not know it; and what a remount is given from the table of mounts.
+    let again = try options(
+      "ro,noatime,nodiratime,relatime,remount,user_id=0,group_id=0,default_permissions,allow_other")
+    #expect(again.kernel == ["ro", "noatime"] && again.isRemount)
   }
 
   @Test(arguments: [

@@ -41,7 +41,7 @@ struct InstallTests {
       empty_sbin
       "$root/mount-scripts/install" --from "$programs" --prefix "$T/p" 2>words
       PATH=$T/p/bin:$PATH; mkdir src dst clips
-      mount -t fuse.sharefs "$T/src" "$T/dst" -o rw,nosuid,nodev,noatime,_netdev,nofail,noauto,user,users,owner,defaults,relatime,x-systemd.automount,x-gvfs-show,X-mount.mkdir,comment=hello,thumb_size=160x90
+      mount -t fuse.sharefs "$T/src" "$T/dst" -o rw,nosuid,nodev,noatime,nodiratime,_netdev,nofail,noauto,user,users,owner,defaults,relatime,x-systemd.automount,x-gvfs-show,X-mount.mkdir,comment=hello,thumb_size=160x90
       findmnt -no FSTYPE,SOURCE "$T/dst" | grep -q "fuse.sharefs *$T/src"
       findmnt -no OPTIONS "$T/dst" | grep nosuid | grep noatime | grep -q nodev
       cp '\(clip)' dst/a.mp4; [ "$(file -b dst/.thumbs/a.mp4.png)" != '' ]
@@ -56,11 +56,24 @@ struct InstallTests {
       refuses touch clips/x 2>words
       # Twice is refused with mount(8)'s own code, and a helper that fails is believed.
       code=0; mount --fstab "$T/fstab" "$T/clips" 2>words || code=$?; [ $code = 32 ]
+      # Other flags while it is mounted: those of the kernel, with all that fstab and the table of mounts say besides.
+      mount --fstab "$T/fstab" -o remount,rw "$T/clips"; touch clips/x
+      mount -o remount,ro,noexec "$T/clips"; refuses touch clips/y 2>words; findmnt -no OPTIONS "$T/clips" | grep noexec | grep -q '^ro'
+      code=0; mount -o remount,thumbs=off "$T/clips" 2>words || code=$?; [ $code = 32 ]; grep -q 'can be changed' words
+      code=0; mount -t fuse.sharefs "$T/src" "$T/dst" -o remount 2>words || code=$?; [ $code = 32 ]; grep -q 'nothing to remount' words
       # A crash: the mount is dead, and the same line mounts it again.
       kill -9 "$(sharefs status --json "$T/clips" | sed 's/.*"pid":\\([0-9]*\\).*/\\1/')"; await refuses ls "$T/clips"
-      mount --fstab "$T/fstab" "$T/clips" -o remount 2>words || :
+      code=0; mount --fstab "$T/fstab" "$T/clips" -o remount 2>words || code=$?; [ $code = 32 ]; grep -q 'without `remount`' words
       mount --fstab "$T/fstab" "$T/clips"; ls clips
       umount "$T/clips"; await ended "$T/clips"
+      # A user's line, by that user: mount(8) leaves the helper no environment, so the home comes from the list of users.
+      printf '%s %s fuse.sharefs noauto,user,_netdev,x-systemd.automount,comment=mine 0 0\\n' "$T/mine" "$T/mine" >fstab
+      mkdir mine home; chown 1234 mine home; cp /etc/passwd passwd; echo "someone:x:1234:1234::$T/home:/bin/sh" >>passwd
+      mount --bind passwd /etc/passwd; mount --bind fstab /etc/fstab
+      someone() { setpriv --reuid=1234 --regid=1234 --clear-groups "$@"; }
+      someone mount "$T/mine"; someone cp '\(clip)' mine/a.mp4; someone cat mine/.thumbs/a.mp4.png >/dev/null
+      [ -d home/.local/share/sharefs ]; someone env HOME="$T/home" sharefs list "$T/mine" | grep -q ready
+      someone umount "$T/mine"; await ended "$T/mine"
       # What is not known is refused by name, or passed over when mount(8) is told to be sloppy; a trial changes nothing.
       code=0; mount.sharefs "$T/src" "$T/dst" -o bogus 2>words || code=$?; [ $code != 0 ]; grep -q bogus words
       mount.sharefs "$T/src" "$T/dst" -sn -o bogus; umount "$T/dst"; await ended "$T/dst"

@@ -52,13 +52,54 @@ struct WindowTests {
           os.rename("newer", "new/newer"); w.sees(".thumbs/|DELETE,ISDIR|newer")
           # The last picture goes, and the folder with it, once.
           shutil.rmtree("new"); w.sees(".thumbs/|DELETE,ISDIR|new"); assert not os.path.exists(".thumbs/new/deep")
-          os.unlink("b.mp4"); w.sees(".thumbs/|DELETE|b.mp4.png")
+          # Out of sight under a temporary name, and back.
+          os.rename("b.mp4", ".b.mp4"); w.sees(".thumbs/|DELETE|b.mp4.png")
+          os.rename(".b.mp4", "c.mp4"); w.sees(".thumbs/|CREATE|c.mp4.png")
+          os.unlink("c.mp4"); w.sees(".thumbs/|DELETE|c.mp4.png")
           for line in (".thumbs/|CREATE,ISDIR|new", ".thumbs/|DELETE,ISDIR|new", ".thumbs/|DELETE,ISDIR|old"): assert w.count(line) == 1, w.lines
           # Nobody else may do what the daemon does.
           for act in (lambda: os.mkdir(".thumbs/z"), lambda: os.mknod(".thumbs/z")):
               try: act(); raise SystemExit("it was made")
               except OSError as error: assert error.errno in (errno.EROFS, errno.EPERM), error
           w.end()
+          """)
+    }
+  }
+
+  /// Where nobody watches, nothing is done for it, though somebody looked; who comes later is told.
+  @Test(arguments: Mode.possible) func costsNothingUnwatched(mode: Mode) throws {
+    let clip = try Fixtures.clip("red")
+    try onShare(mode) { share in
+      let daemon = try share.status().pid
+      try share.python(
+        Self.watcher + """
+          import glob, shutil
+          def visits():
+              # How often the threads that tell watchers have slept: each visit is a question to the daemon.
+              total = 0
+              for task in glob.glob("/proc/\(daemon)/task/*"):
+                  if open(task + "/comm").read() == "sharefs-herald\\n":
+                      total += int([l for l in open(task + "/status") if l.startswith("voluntary")][0].split()[1])
+              return total
+          root = os.getcwd()
+          def fill(name):
+              before = visits(); paths = [f"{root}/{name}{i}.mp4" for i in range(50)]
+              for path in paths: shutil.copy('\(clip)', path)
+              subprocess.run(["\(Share.sharefs)", "wait", "--state", "\(share.state)", *paths], check=True, stdout=subprocess.DEVNULL)
+              return visits() - before
+          # Longer than somebody who looked is given to set a watch.
+          def pass_by(): time.sleep(2)
+          os.mkdir("own"); os.mkdir("own/sub"); shutil.copy('\(clip)', "own/sub/x.mp4"); os.listdir(".thumbs/own/sub")
+          pass_by(); nobody = fill("a")
+          w = Watch(".thumbs"); pass_by(); told = fill("b"); w.sees(".thumbs/|CREATE|b49.mp4.png"); w.end()
+          w = Watch(".thumbs/own/sub"); pass_by(); fill("c")
+          shutil.copy('\(clip)', "own/sub/y.mp4"); w.sees(".thumbs/own/sub/|CREATE|y.mp4.png"); w.end()
+          # The first documents come before it is found out that nobody watches.
+          assert nobody < told / 2, (nobody, told)
+          # He stands in the folder already when he begins to watch it.
+          os.chdir(".thumbs/own"); pass_by(); fill("d")
+          w = Watch("."); shutil.copytree(root + "/own/sub", root + "/own/new"); w.sees("./|CREATE,ISDIR|new"); w.end()
+          os.chdir("/")
           """)
     }
   }

@@ -46,6 +46,8 @@ int clinux_setfsuid(uid_t user);
 int clinux_setfsgid(gid_t group);
 /// Capabilities stay when fsuid changes, and the thread gets its own umask and working folder.
 int clinux_own_credentials(void);
+/// umask(2) in a thread with credentials of its own; no call where it is so already.
+void clinux_set_own_mask(mode_t mask);
 /// Raises or drops CAP_FSETID in this thread's effective set.
 int clinux_keep_setid(int keep);
 /// Whether this process has CAP_SYS_ADMIN now.

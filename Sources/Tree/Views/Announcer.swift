@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// What a FUSE daemon changes by itself raises no event; what is done through the mount does. So a thread of ours makes, touches and removes the
 /// entry through the mount, where the view knows the thread and answers as if it had just been so. Nobody who answers requests ever waits for
-/// this thread.
+/// this thread. Where nobody watches, nothing is done.
 final class Announcer: Sendable {
   enum Kind: Sendable {
     case appears, changes, vanishes
@@ -40,6 +40,9 @@ final class Announcer: Sendable {
   private let mountpoint: FileName
   private let view: FileName
   private let waits: FolderWaits
+  private let watchers: Watchers
+  /// What stands in the number of a folder of the view beside that of the real one.
+  private let mark: UInt64
   private let state = Monitor(State())
   /// That of the mount.
   private let device = Guarded<UInt64?>(nil)
@@ -47,10 +50,12 @@ final class Announcer: Sendable {
   private let threadID = Atomic<pid_t>(0)
   private let thread = Guarded<Thread?>(nil)
 
-  init(mountpoint: FileName, view: FileName, waits: FolderWaits) {
+  init(mountpoint: FileName, view: FileName, mark: UInt64, waits: FolderWaits, watchers: Watchers) {
     self.mountpoint = mountpoint
     self.view = view
+    self.mark = mark
     self.waits = waits
+    self.watchers = watchers
   }
 
   func start() {
@@ -65,6 +70,9 @@ final class Announcer: Sendable {
       return thread
     }?.join()
   }
+
+  /// Whether somebody may want to be told something.
+  var isWanted: Bool { watchers.mayBeThere }
 
   func announce(_ action: Action) { add(.action(action)) }
 
@@ -90,6 +98,7 @@ final class Announcer: Sendable {
   private func run() {
     Thread.giveWay(.modest)
     threadID.store(Thread.currentID, ordering: .releasing)
+    watchers.isOurs(Thread.currentID)
     // What lies under the mount is another device: after an unmount nothing of the user's is touched.
     guard let mount = try? FileStatus.of(mountpoint, in: AT_FDCWD).device else { return }
     device.withLock { $0 = mount }
@@ -97,7 +106,7 @@ final class Announcer: Sendable {
       for task in tasks {
         if state.withLock({ $0.isStopping }) { return }
         switch task {
-        case .action(let action): act(action)
+        case .action(let action): _ = act(action)
         case .look(let look): look()
         }
       }
@@ -116,8 +125,11 @@ final class Announcer: Sendable {
   }
 
   /// For the announcing thread alone.
-  func act(_ action: Action) {
-    guard let mount = device.withLock({ $0 }), !state.withLock({ $0.isStopping }) else { return }
+  /// - Returns: whether it was made known: false where nobody watches the folder.
+  func act(_ action: Action) -> Bool {
+    guard let mount = device.withLock({ $0 }), !state.withLock({ $0.isStopping }),
+      watchers.mayWatch(action.key.inode | mark, on: mount)
+    else { return false }
     waits.waitUntilNone(action.key, deadline: Clock.now() + Clock.seconds(10))
     acting.withLock { $0 = action }
     let start = Clock.now()
@@ -126,6 +138,7 @@ final class Announcer: Sendable {
     acting.withLock { $0 = nil }
     // A visit keeps the mount busy. Half of the time it is not, or nobody could unmount while much is told.
     Clock.pause(min(0.02, Double(Clock.now() - start) / 1e9))
+    return true
   }
 
   private func perform(_ action: Action, on mount: UInt64) throws(Errno) {
@@ -148,6 +161,7 @@ final class Announcer: Sendable {
 extension Thumbs {
   func pictureChanged(of document: Document, old: Picture?, new: Picture?) {
     shelf?.noteChange()
+    guard announcer.isWanted else { return news.forgetAll() }
     guard let name = document.path.name, let parent = document.path.parent,
       !TemporaryNames.contains(document.path), let files = files.withLock({ $0 })
     else { return }

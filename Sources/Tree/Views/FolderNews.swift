@@ -14,8 +14,7 @@ final class FolderNews: Sendable {
   func reveal(_ path: SharePath, _ view: Thumbs) {
     guard let parent = path.parent, let name = path.name, said.withLock({ $0[path] }) != true else { return }
     reveal(parent, view)
-    say(true, path)
-    view.announce(.appears, name, in: parent)
+    say(view.announce(.appears, name, in: parent) ? true : nil, path)
   }
 
   /// Makes known that a folder has nothing left to show, and then those above it.
@@ -23,8 +22,7 @@ final class FolderNews: Sendable {
     guard let parent = path.parent, let name = path.name, said.withLock({ $0[path] }) != false,
       !view.showsMedia(path)
     else { return }
-    say(false, path)
-    view.announce(.vanishes, name, in: parent)
+    say(view.announce(.vanishes, name, in: parent) ? false : nil, path)
     check(parent, view)
   }
 
@@ -33,14 +31,16 @@ final class FolderNews: Sendable {
     forget(within: to)
     guard view.showsMedia(to) else { return }
     if let parent = from.parent, let name = from.name, !TemporaryNames.contains(from) {
-      say(false, from)
-      view.announce(.vanishes, name, in: parent)
+      say(view.announce(.vanishes, name, in: parent) ? false : nil, from)
       check(parent, view)
     }
     if !TemporaryNames.contains(to) { reveal(to, view) }
   }
 
-  private func say(_ isThere: Bool, _ path: SharePath) {
+  /// Nobody watches: whoever comes looks for himself.
+  func forgetAll() { said.withLock { if !$0.isEmpty { $0 = [:] } } }
+
+  private func say(_ isThere: Bool?, _ path: SharePath) {
     said.withLock { said in
       if said.count >= FolderNews.most { said = [:] }
       said[path] = isThere
@@ -53,11 +53,12 @@ final class FolderNews: Sendable {
 }
 
 extension Thumbs {
-  func announce(_ kind: Announcer.Kind, _ name: FileName, in parent: SharePath) {
-    guard let folder = holdReal(parent) else { return }
+  /// - Returns: whether it was made known.
+  func announce(_ kind: Announcer.Kind, _ name: FileName, in parent: SharePath) -> Bool {
+    guard let folder = holdReal(parent) else { return false }
     let key = folder.key
     releaseReal(folder)
-    announcer.act(Announcer.Action(kind: kind, folder: parent, name: name, isFolder: true, key: key))
+    return announcer.act(Announcer.Action(kind: kind, folder: parent, name: name, isFolder: true, key: key))
   }
 
   /// Whether a folder is listed in the view: it is there and holds a document with a picture.
@@ -70,11 +71,13 @@ extension Thumbs {
 
   func folderMoved(from: SharePath, to: SharePath) {
     shelf?.noteChange()
+    guard announcer.isWanted else { return news.forgetAll() }
     announcer.look { [self] in news.moved(from: from, to: to, self) }
   }
 
   func folderRemoved(_ path: SharePath) {
     shelf?.noteChange()
+    guard announcer.isWanted else { return news.forgetAll() }
     announcer.look { [self] in news.check(path, self) }
   }
 }

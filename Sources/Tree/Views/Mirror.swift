@@ -115,7 +115,10 @@ extension Mirror {
     return status
   }
 
-  private static func folderNumber(_ inode: UInt64) -> UInt64 { inode | NodeID.viewBit | 1 << 60 }
+  /// What stands in a folder's number beside that of the real one.
+  static var folderMark: UInt64 { NodeID.viewBit | 1 << 60 }
+
+  private static func folderNumber(_ inode: UInt64) -> UInt64 { inode | folderMark }
 
   func attributes(_ request: consuming Request, of node: NodeID, handle: UInt64?) {
     do throws(Errno) {

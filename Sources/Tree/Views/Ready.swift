@@ -18,7 +18,7 @@ final class Ready: Mirror {
 
   init(
     table: NodeTable, streams: WriteStreams, settled: any Settled, projection: any Projection, settings: TreeSettings,
-    name: FileName
+    name: FileName, watchers: Watchers
   ) {
     self.table = table
     self.streams = streams
@@ -26,7 +26,8 @@ final class Ready: Mirror {
     self.projection = projection
     self.settings = settings
     self.name = name
-    announcer = Announcer(mountpoint: settings.mountpoint, view: name, waits: waits)
+    announcer = Announcer(
+      mountpoint: settings.mountpoint, view: name, mark: Self.folderMark, waits: waits, watchers: watchers)
   }
 
   func start() { announcer.start() }
@@ -146,7 +147,12 @@ final class Ready: Mirror {
       else { throw .readOnly }
       let (real, status) = try files().hold(in: folder, name)
       defer { try? files().release(real.id, count: 1) }
-      guard real.kind == .regular, wholeness(status.device, status.inode) == .whole else { throw .again }
+      guard real.kind == .regular else { throw .again }
+      // A document that gets its real name back is in question once more; who opens it waits for the answer.
+      switch wholeness(status.device, status.inode) {
+      case .whole, .making: break
+      case .broken, .unknown: throw .again
+      }
       answer(request, .document(real, nil), try shown(status))
     } catch {
       request.fail(error)
@@ -166,7 +172,8 @@ final class Ready: Mirror {
 
   /// Makes it known to watchers.
   func changed(_ document: Document, isWhole: Bool) {
-    guard let name = document.path.name, let parent = document.path.parent, !TemporaryNames.contains(document.path),
+    guard announcer.isWanted, let name = document.path.name, let parent = document.path.parent,
+      !TemporaryNames.contains(document.path),
       let files = joined.withLock({ $0 }), let folder = files.holdFolder(at: parent)
     else { return }
     announcer.announce(

@@ -26,7 +26,7 @@ final class Thumbs: View {
 
   init(
     table: NodeTable, streams: WriteStreams, settled: any Settled, projection: any Projection,
-    settings: TreeSettings, name: FileName, pages: (any Pages)?
+    settings: TreeSettings, name: FileName, watchers: Watchers, pages: (any Pages)?
   ) {
     self.table = table
     self.streams = streams
@@ -35,7 +35,8 @@ final class Thumbs: View {
     self.settings = settings
     self.name = name
     shelf = pages.map { PageShelf($0) }
-    announcer = Announcer(mountpoint: settings.mountpoint, view: name, waits: waits)
+    announcer = Announcer(
+      mountpoint: settings.mountpoint, view: name, mark: NodeID.viewBit, waits: waits, watchers: watchers)
   }
 
   func start() {

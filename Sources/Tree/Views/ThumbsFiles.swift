@@ -153,10 +153,13 @@ extension Thumbs {
       guard case .folder(let folder) = try find(parent).what,
         announcer.current(for: request.caller.thread, in: folder.key, name) == .appears
       else { throw .readOnly }
-      guard case .document(let document, let status) = try resolve(name, in: folder),
-        case .ready(let picture) = projection.picture(volume: volume(of: status), inode: status.inode)
-      else { throw .again }
-      answer(request, picture, of: document, status, in: folder)
+      guard case .document(let document, let status) = try resolve(name, in: folder) else { throw .again }
+      // A document that gets its real name back is told as settled too: its picture may be in question again by now.
+      switch projection.picture(volume: volume(of: status), inode: status.inode) {
+      case .ready(let picture), .making(previous: let picture?):
+        answer(request, picture, of: document, status, in: folder)
+      case .making(previous: nil), .unknown: throw .again
+      }
     } catch {
       request.fail(error)
     }

@@ -19,7 +19,8 @@ enum BookmarkCommand {
       throw .usage("\"\(words[0])\" is nothing that can be done with bookmarks.", .bookmark)
     }
     guard words.count == 2 || (action == "list" && words.count == 1) else {
-      throw .usage("`sharefs bookmark \(action)` takes one word.", .bookmark)
+      let word = action == "create" || action == "list" ? "path" : action == "stop" ? "access" : "token"
+      throw .usage("`sharefs bookmark \(action)` takes one \(word).", .bookmark)
     }
     let state = arguments.value("state")
     switch action {

@@ -28,12 +28,17 @@ enum CheckCommand {
   static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
     let state = arguments.value("state")
     let share = try FoundShare.around(arguments.operands.first ?? FileName("."), state: state)
+    try MountTable.now().share(around: share.root)?.mustNotBeSilent()
     var findings = try look(share, state: state)
     let isJSON = arguments.has("json")
     try tell(findings, isJSON: isJSON)
     if findings.isEmpty { return .done }
     guard arguments.has("repair") else {
-      if !isJSON { Output.complain("sharefs: \(findings.count) findings; `sharefs check --repair` sees to them.\n") }
+      if !isJSON {
+        Output.complain(
+          "sharefs: \(findings.count == 1 ? "1 finding" : "\(findings.count) findings"); `sharefs check --repair` sees to them.\n"
+        )
+      }
       return .disagreement
     }
     if let running = share.running {

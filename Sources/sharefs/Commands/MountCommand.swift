@@ -13,7 +13,12 @@ enum MountCommand {
     }
     let table = try MountTable.now()
     var operands: [FileName] = []
-    for operand in arguments.operands { operands.append(try Paths.real(operand, table: table)) }
+    for operand in arguments.operands {
+      do throws(Failure) { operands.append(try Paths.real(operand, table: table)) } catch {
+        throw error.code == .usage ? error : Failure(.mountFailed, error.sentence, hint: error.hint)
+      }
+    }
+    if options.isRemount { return try Remount.run(operands.last ?? operands[0], options, arguments.values("options")) }
     var resolved = Arguments(.mount, options: arguments.options, operands: operands)
     if let state = arguments.value("state") {
       resolved = Arguments(

@@ -14,6 +14,7 @@ enum ThumbnailCommand {
     }
     let path = try local(arguments.operands[0])
     let output = try local(arguments.operands[1])
+    for one in [path, output] { try MountTable.now().share(around: Paths.absolute(one))?.mustNotBeSilent() }
     let file = try explain(.noSuchThing, "\(path)") { () throws(Errno) in
       try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
     }
@@ -27,6 +28,9 @@ enum ThumbnailCommand {
       throw Failure(.notWhole, "\(path) has no thumbnail. \(error.what)")
     }
     guard let picture = result.picture else {
+      if result.outcome.verdict == .ready {
+        throw Failure(.notWhole, "\(path) has no thumbnail: it is no video, photo or audio.")
+      }
       let reason = result.outcome.reason.isEmpty ? "" : " \(escaped(Array(result.outcome.reason.utf8)))"
       throw Failure(.notWhole, "\(path) has no thumbnail: it is \(result.outcome.verdict).\(reason)")
     }

@@ -19,10 +19,11 @@ enum WatchCommand {
     }
     let stream = EventStream(mount.mountpoint, since: since)
     guard try stream.connect() else {
-      // A daemon that is there has left its card where its own user and root find it.
-      if RunningShare.at(mount.mountpoint) == nil, mount.health() == .alive {
+      // Its card lies where only its user may look.
+      if !System.isRoot, let user = mount.user, user != System.user {
         throw Failure(
-          .permission, "The share \(mount.mountpoint) is another user's.", hint: "Ask as the user who mounted it.")
+          .permission, "The share \(mount.mountpoint) is another user's (user id \(user)).",
+          hint: "Watch it as that user, or as root.")
       }
       throw Failure(.timedOut, "The daemon of \(mount.mountpoint) does not answer.", hint: "See `sharefs status`.")
     }
@@ -100,7 +101,7 @@ struct EventFilter {
     if types.isEmpty { return true }
     // A comparison of the whole folder is of no type.
     if event.event == Event.Kind.rescan.rawValue { return !kinds.isEmpty }
-    guard let kind = MediaKind.allCases.first(where: { $0.word == event.kind }), let type = event.type,
+    guard let kind = MediaKind.allCases.first(where: { "\($0)" == event.kind }), let type = event.type,
       let mime = event.mime
     else { return types.matches(nil) }
     return types.matches(MediaType(kind: kind, identifier: type, mime: mime))

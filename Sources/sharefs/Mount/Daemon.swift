@@ -80,12 +80,15 @@ final class Daemon: Sendable {
     }
     let passthrough = plan.options.passthrough && Session.mayPassThrough
     let pipeline = pipeline
+    var treeSettings = TreeSettings(
+      isExclusive: plan.isInPlace, thumbs: plan.options.thumbs.setting, ready: plan.options.ready.setting,
+      mountpoint: plan.mountpoint)
+    // Where others may not enter, only the user's own processes can watch.
+    treeSettings.seesAllProcesses = System.isRoot || !plan.options.allowOther
     tree = try explain(.mountFailed, "The folder \(plan.source) cannot be served") { () throws(Errno) in
       try ShareTree(
         source: try plan.sourceFolder.descriptor.duplicate(),
-        settings: TreeSettings(
-          isExclusive: plan.isInPlace, thumbs: plan.options.thumbs.setting, ready: plan.options.ready.setting,
-          mountpoint: plan.mountpoint),
+        settings: treeSettings,
         passthrough: passthrough, settled: pipeline, projection: pipeline,
         pages: Gallery(catalog: location.data, share: plan.source.lastComponent, reporter: plan.log))
     }

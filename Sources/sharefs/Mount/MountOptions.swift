@@ -19,6 +19,8 @@ struct MountOptions: Hashable, Sendable {
   /// Whether users other than the one who mounts may enter.
   var allowOther = false
   var isReadOnly = false
+  /// Whether what is mounted already shall get other flags.
+  var isRemount = false
   /// Options that libfuse makes flags of mount(2) from, in the order given.
   var kernel: [String] = []
 
@@ -42,24 +44,30 @@ struct MountOptions: Hashable, Sendable {
     Known(spelling: "allow_other", summary: "let other users in, as every mount of root does"),
     Known(spelling: "ro", summary: "read-only"),
     Known(
+      spelling: "remount", summary: "change ro, rw and those below while it is mounted (root only)"),
+    Known(
       spelling: "noatime, nosuid, nodev, noexec, sync, dirsync", summary: "as for every mount, and their opposites"),
   ]
 
   /// Flags of mount(2) that libfuse knows by these names.
   private static let flags: Set<String> = [
-    "rw", "suid", "nosuid", "dev", "nodev", "exec", "noexec", "async", "sync", "noatime", "nodiratime", "dirsync",
+    "rw", "suid", "nosuid", "dev", "nodev", "exec", "noexec", "async", "sync", "noatime", "dirsync",
   ]
 
-  /// What mount(8), fstab and systemd mean for themselves, or what holds anyway.
+  /// What mount(8), fstab and systemd mean for themselves, or what holds anyway. (libfuse does not know `nodiratime`; access times of folders are those
+  /// of the folder below.)
   private static let ignored: Set<String> = [
     "_netdev", "nofail", "fail", "auto", "noauto", "user", "nouser", "users", "owner", "group", "defaults", "atime",
-    "diratime",
+    "diratime", "nodiratime",
     "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime", "silent", "loud", "mand",
     "nomand", "iversion",
     "noiversion", "default_permissions", "passthrough",
   ]
 
   private static let ignoredPrefixes = ["x-", "X-", "comment=", "user=", "helper=", "uhelper=", "fsname=", "subtype="]
+
+  /// What the table of mounts says of every FUSE file system, and `mount -o remount` gives back to us.
+  private static let fromTable = ["user_id=", "group_id=", "max_read=", "blksize="]
 
   init() {}
 
@@ -94,6 +102,7 @@ struct MountOptions: Hashable, Sendable {
       throw .usage("The mount option \"\(parts[0])\" needs a value.", .mount)
     case ("nopassthrough", nil): passthrough = false
     case ("allow_other", nil): allowOther = true
+    case ("remount", nil): isRemount = true
     case ("ro", nil):
       isReadOnly = true
       kernel.append("ro")
@@ -101,7 +110,8 @@ struct MountOptions: Hashable, Sendable {
       if Self.flags.contains(option) {
         if option == "rw" { isReadOnly = false }
         kernel.append(option)
-      } else if !Self.ignored.contains(option), !Self.ignoredPrefixes.contains(where: { option.hasPrefix($0) }), !sloppy
+      } else if !Self.ignored.contains(option),
+        !(Self.ignoredPrefixes + Self.fromTable).contains(where: { option.hasPrefix($0) }), !sloppy
       {
         throw Self.unknown(escaped(Array(option.utf8)))
       }

@@ -93,6 +93,14 @@ enum Health: Sendable {
 }
 
 extension Mount {
+  /// For whoever is about to look into it: a question to a share whose daemon is stopped is never answered, and cannot be interrupted.
+  func mustNotBeSilent() throws(Failure) {
+    guard health() == .silent else { return }
+    throw Failure(
+      .timedOut, "The daemon of \(mountpoint) does not answer.",
+      hint: "It is stopped, or overloaded: see `sharefs status`.")
+  }
+
   /// Asks the mount itself, for two seconds at most.
   func health() -> Health {
     let answer = Monitor<Health?>(nil)

@@ -20,15 +20,12 @@ enum Paths {
   static func real(_ path: FileName, table: MountTable) throws(Failure) -> FileName {
     let absolute = try absolute(path)
     if table.top(at: absolute)?.isOurs == true { return absolute }
-    if let mount = table.share(around: absolute), mount.health() == .silent {
-      throw Failure(
-        .timedOut, "The daemon of \(mount.mountpoint) does not answer.", hint: "See `sharefs status`.")
-    }
+    try table.share(around: absolute)?.mustNotBeSilent()
     do throws(Errno) {
       return try Files.resolve(absolute)
     } catch {
       guard error == .noEntry || error == .notConnected, let parent = absolute.parent, parent != absolute else {
-        throw Failure(.noSuchThing, "\(absolute)", error)
+        throw Failure(.noSuchThing, "\(absolute) cannot be reached", error)
       }
       return try real(parent, table: table).appending(absolute.lastComponent)
     }

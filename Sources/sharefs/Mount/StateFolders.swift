@@ -24,9 +24,9 @@ struct StateFolders: Hashable, Sendable {
   private static func base(_ variable: String, _ fallback: String) throws(Failure) -> FileName {
     // The specification wants a relative path ignored.
     if let given = System.environment(variable), given.isAbsolute { return given }
-    guard let home = System.environment("HOME"), home.isAbsolute else {
+    guard let home = System.home else {
       throw Failure(
-        .mountFailed, "Neither \(variable) nor HOME says where the share's state shall be kept.",
+        .mountFailed, "Neither \(variable) nor HOME nor /etc/passwd says where the share's state shall be kept.",
         hint: "Set HOME, or say it with `--state DIR`.")
     }
     return home.appending(fallback)

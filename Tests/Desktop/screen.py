@@ -1,0 +1,65 @@
+"""A screen that nobody sees, for the tests of file managers."""
+import atexit, os, signal, struct, subprocess, tempfile, time
+
+class Screen:
+    """Xvfb, whose framebuffer is a file in the form of xwd(1), and a session bus for the programs on it."""
+    def __init__(self, width=830, height=520):
+        self.folder = folder = tempfile.mkdtemp(prefix="screen-", dir=os.environ.get("TMPDIR", "/tmp"))
+        reading, writing = os.pipe()
+        self.programs = [subprocess.Popen(
+            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24", "-fbdir", folder, "-nolisten", "tcp", "-noreset"],
+            pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)]
+        atexit.register(self.end)
+        os.close(writing)
+        # To the end: who closes it after the number kills Xvfb over the newline.
+        number = open(reading).read().strip()
+        if not number: raise SystemExit("Xvfb gives no screen")
+        # Its number is told before its picture is there.
+        self.until("Xvfb draws", lambda: os.path.exists(folder + "/Xvfb_screen0"))
+        self.environment = dict(os.environ, DISPLAY=":" + number, GDK_BACKEND="x11", GTK_THEME="Adwaita", NO_AT_BRIDGE="1")
+        self.environment.pop("WAYLAND_DISPLAY", None)
+    def start(self, *words, **environment):
+        """Runs a program on it, on a bus of its own."""
+        self.programs.append(subprocess.Popen(["dbus-run-session", "--", *words], env={**self.environment, **environment}, stdout=subprocess.DEVNULL,
+                                              stderr=open(self.folder + "/words", "ab"), start_new_session=True))
+        return self.programs[-1]
+    def pixels(self):
+        """Width, and a word for each pixel, 0xRRGGBB in its lower bytes."""
+        data = open(self.folder + "/Xvfb_screen0", "rb").read()
+        header = struct.unpack(">25I", data[:100])
+        size, width, height, line, colours = header[0], header[4], header[5], header[12], header[19]
+        begin = size + colours * 12
+        return width, memoryview(data)[begin:begin + line * height].cast("I")
+    def count(self, red, green, blue, tolerance=40):
+        """How many pixels have this colour, about."""
+        seen, found = {}, 0
+        for pixel in self.pixels()[1]:
+            if pixel not in seen:
+                seen[pixel] = all(abs((pixel >> shift & 255) - wanted) <= tolerance for shift, wanted in ((16, red), (8, green), (0, blue)))
+            found += seen[pixel]
+        return found
+    def until(self, what, condition, seconds=180):
+        end = time.time() + seconds
+        while not condition():
+            if time.time() > end:
+                raise SystemExit(f"never so: {what}\n" + "".join(open(name).read()[-2000:] for name in [self.folder + "/words"] if os.path.exists(name)))
+            time.sleep(0.1)
+    def rests(self, seconds=1.0):
+        """Waits until the picture has not changed for so long."""
+        last, since, end = None, time.time(), time.time() + 60
+        while time.time() - since < seconds and time.time() < end:
+            now = bytes(self.pixels()[1])
+            if now != last: last, since = now, time.time()
+            time.sleep(0.1)
+    def shot(self, path):
+        width, pixels = self.pixels()
+        rgb = bytearray()
+        for pixel in pixels: rgb += bytes((pixel >> 16 & 255, pixel >> 8 & 255, pixel & 255))
+        with open(path, "wb") as out: out.write(b"P6 %d %d 255\n" % (width, len(pixels) // width) + rgb)
+    def end(self):
+        for program in reversed(self.programs):
+            if program.poll() is None:
+                os.killpg(program.pid, signal.SIGTERM)
+                try: program.wait(10)
+                except subprocess.TimeoutExpired: os.killpg(program.pid, signal.SIGKILL); program.wait()
+        subprocess.run(["rm", "-rf", self.folder])
