@@ -4,7 +4,7 @@ public import Posix
 /// A document or folder that somebody wants to find again. Its tokens are kept as hashes only.
 public struct Bookmark: Hashable, Sendable {
   public let id: Int64
-  /// 0 for a folder, and for a document that was not catalogued.
+  /// 0 for a folder, for a document that is not catalogued, and where another file has come in its place without anybody seeing how.
   public var asset: Int64
   public var file: FileID
   public let isFolder: Bool
@@ -63,7 +63,9 @@ extension Catalog {
 
   /// - Parameter token: the hash of its first token.
   public func add(_ bookmark: Bookmark, token: [UInt8]) throws(CatalogError) {
-    let values: [Value] = [.integer(bookmark.asset)] + bookmark.file.values
+    // What was closed just before may have become an asset while the bookmark was made.
+    let asset = try bookmark.asset == 0 ? asset(of: bookmark.file)?.id ?? 0 : bookmark.asset
+    let values: [Value] = [.integer(asset)] + bookmark.file.values
     let rest: [Value] = [
       .integer(bookmark.isFolder ? 1 : 0), .blob(bookmark.path.bytes), .integer(bookmark.size),
       .blob(bookmark.fingerprint), .integer(bookmark.user), .integer(bookmark.isReadOnly ? 1 : 0),

@@ -26,7 +26,7 @@ extension Catalog {
       return
     }
     if TemporaryNames.contains(document.path) { return }
-    _ = try enter(document, stamp, &effects)
+    _ = try enter(document, stamp, isWitnessed: true, &effects)
   }
 
   /// A document was found, by a scan or by somebody who asked for it. Nothing tells what happened to it before.
@@ -36,7 +36,7 @@ extension Catalog {
   ) throws(CatalogError) {
     if TemporaryNames.contains(document.path) { return }
     guard let known = try asset(of: document.file) else {
-      sighted.insert(try enter(document, stamp, &effects))
+      sighted.insert(try enter(document, stamp, isWitnessed: false, &effects))
       return
     }
     let moved = try follow(known, to: document.path, look: look, &effects)
@@ -87,10 +87,12 @@ extension Catalog {
   }
 
   /// A file that no living asset has.
+  /// - Parameter isWitnessed: whether it is known how it came there; a scan knows the name alone.
   /// - Returns: the asset that it is from now on.
-  private func enter(_ document: Document, _ stamp: ContentStamp, _ effects: inout [Effect]) throws(CatalogError)
-    -> Int64
-  {
+  private func enter(
+    _ document: Document, _ stamp: ContentStamp, isWitnessed: Bool, _ effects: inout [Effect]
+  ) throws(CatalogError) -> Int64 {
+    if isWitnessed { try returnFromBackup(to: document.path, &effects) }
     if let owner = try asset(at: document.path), try places(of: owner.id).count == 1 {
       // It stands where that asset stood, by a rename over it: editors, rsync, a restored backup.
       let sameFile = owner.file.inode == document.file.inode && owner.file.birth == document.file.birth
@@ -99,6 +101,7 @@ extension Catalog {
         try refresh(owner.id, document.file, stamp)
       } else {
         try advance(owner.id, to: document.file, stamp)
+        if !isWitnessed { try loosen(owner.id) }
       }
       if let asset = try asset(id: owner.id) {
         effects.append(.refiled(asset, from: owner.file))
@@ -119,6 +122,22 @@ extension Catalog {
     }
     try announce(id, at: document.path, &effects)
     return id
+  }
+
+  /// An editor has renamed a document to a backup's name and written a new file in its place: that is the document from now on, and the backup is nobody's.
+  private func returnFromBackup(to path: SharePath, _ effects: inout [Effect]) throws(CatalogError) {
+    guard try owner(of: path) == nil, let backup = path.backup, let asset = try asset(at: backup), asset.isHidden,
+      try places(of: asset.id) == [backup]
+    else { return }
+    try unplace(backup)
+    _ = try place(asset.id, at: path)
+    try connection.run("UPDATE asset SET hidden = 0 WHERE id = ?", .integer(asset.id))
+    effects.append(.restored(asset, at: path))
+  }
+
+  /// Another file stands under the asset's name, and nobody saw how it came there: who wanted the old one must look for it itself.
+  private func loosen(_ id: Int64) throws(CatalogError) {
+    try connection.run("UPDATE bookmark SET asset = 0 WHERE asset = ?", .integer(id))
   }
 
   /// The youngest removed asset that had this file.

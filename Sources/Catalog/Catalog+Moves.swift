@@ -100,17 +100,24 @@ extension Catalog {
     _ path: SharePath, for asset: Asset, announced: Bool = true, _ effects: inout [Effect]
   ) throws(CatalogError) {
     if try owner(of: path) == asset.id { return }
-    try vacate(path, &effects)
+    try vacate(path, to: asset.id, &effects)
     _ = try place(asset.id, at: path)
     if announced { effects.append(.placed(asset, path)) }
     try refreshHidden(asset.id, &effects)
   }
 
   /// Nobody has the name any more; an asset goes with its only name.
-  private func vacate(_ path: SharePath, _ effects: inout [Effect]) throws(CatalogError) {
+  /// - Parameter successor: who has it from now on, by a rename over it.
+  private func vacate(
+    _ path: SharePath, to successor: Int64? = nil, _ effects: inout [Effect]
+  ) throws(CatalogError) {
     guard let asset = try asset(at: path) else { return }
     if try places(of: asset.id).count == 1 {
       try remove(asset, &effects)
+      if let successor {
+        // So do programs save a document, under whatever name they have made the new one: whoever wants the document wants that.
+        try connection.run("UPDATE bookmark SET asset = ? WHERE asset = ?", .integer(successor), .integer(asset.id))
+      }
     } else {
       try unplace(path)
       effects.append(.unplaced(asset, path))
@@ -163,5 +170,11 @@ extension SharePath {
   public var downloadMark: SharePath? {
     guard let name, name.count + Self.downloadMark.count <= 255 else { return nil }
     return SharePath(bytes + Self.downloadMark)
+  }
+
+  /// Where editors (vim, Emacs) leave the file that they are about to write anew; nil for the root and for names too long to have one.
+  var backup: SharePath? {
+    guard let name, name.count < 255 else { return nil }
+    return SharePath(bytes + [UInt8(ascii: "~")])
   }
 }

@@ -50,18 +50,22 @@ public struct Search: Sendable {
 
   public init() {}
 
-  /// All but the folder.
+  /// All but the folder and the types.
   func matches(_ one: Listing) -> Bool {
     let asset = one.asset
-    guard types.matches(asset.facts.type) else { return false }
     if !verdicts.isEmpty, !verdicts.contains(asset.state == .done ? asset.verdict : nil) { return false }
     if let since, asset.stamp.modified < since { return false }
     if let before, asset.stamp.modified >= before { return false }
     guard substring != nil || prefix != nil else { return true }
-    let name = (one.path.name?.searchable ?? "").lowercased()
-    if let prefix, !name.hasPrefix(prefix.lowercased()) { return false }
-    if let substring, !name.contains(substring.lowercased()) { return false }
+    let name = Array((one.path.name?.searchable ?? "").lowercased().utf8)
+    if let prefix, !name.starts(with: prefix.lowercased().utf8) { return false }
+    if let substring, !Search.has(name, Array(substring.lowercased().utf8)) { return false }
     return true
+  }
+
+  private static func has(_ text: [UInt8], _ part: [UInt8]) -> Bool {
+    guard text.count >= part.count else { return false }
+    return (0...(text.count - part.count)).contains { text[$0..<($0 + part.count)].elementsEqual(part) }
   }
 }
 
@@ -80,31 +84,40 @@ extension CatalogReader {
       return body(one) && room > 0
     }
     if room == 0 { return }
+    // There are few types, and to see what one conforms to takes a while.
+    var wanted: [MediaType?: Bool] = [:]
+    func matches(_ one: Listing) -> Bool {
+      guard search.matches(one) else { return false }
+      if search.types.isEmpty { return true }
+      let type = one.asset.facts.type
+      if let known = wanted[type] { return known }
+      let isWanted = search.types.matches(type)
+      wanted[type] = isWanted
+      return isWanted
+    }
     if search.order == .path && !search.isReversed {
-      return try candidates(search) { search.matches($0) ? page($0) : true }
+      return try candidates(search) { matches($0) ? page($0) : true }
     }
     var all: [Listing] = []
     try candidates(search) { one in
-      if search.matches(one) { all.append(one) }
+      if matches(one) { all.append(one) }
       return true
     }
-    let isBefore = Self.comparison(search.order)
-    all.sort { search.isReversed ? isBefore($1, $0) : isBefore($0, $1) }
-    for one in all where !page(one) { return }
+    for index in Self.sorted(all, search.order, isReversed: search.isReversed) where !page(all[index]) { return }
   }
 
-  private static func comparison(_ order: Search.Order) -> (Listing, Listing) -> Bool {
-    func byPath(_ left: Listing, _ right: Listing) -> Bool {
-      left.path.bytes.lexicographicallyPrecedes(right.path.bytes)
-    }
-    func by<Key: Comparable>(_ key: @escaping (Listing) -> Key) -> (Listing, Listing) -> Bool {
-      { left, right in
-        let (one, other) = (key(left), key(right))
-        return one == other ? byPath(left, right) : one < other
+  /// Where those stand that shall come first, second, ...
+  /// - Parameter all: in the order of their paths, which decides between equal ones.
+  private static func sorted(_ all: [Listing], _ order: Search.Order, isReversed: Bool) -> [Int] {
+    func by<Key: Comparable>(_ key: (Listing) -> Key) -> [Int] {
+      let keys = all.map(key)
+      return all.indices.sorted { left, right in
+        let (first, second) = isReversed ? (right, left) : (left, right)
+        return keys[first] == keys[second] ? first < second : keys[first] < keys[second]
       }
     }
     return switch order {
-    case .path: byPath
+    case .path: isReversed ? all.indices.reversed() : Array(all.indices)
     case .name: by { $0.path.name ?? FileName("") }
     case .size: by { $0.asset.stamp.size }
     case .date: by { $0.asset.stamp.modified }

@@ -97,6 +97,15 @@ public final class Catalog {
     }
   }
 
+  /// Pages that stand in the log, and not in the database, after the last transaction at the latest.
+  public var logPages: Int { connection.logPages }
+
+  /// Moves what is committed from the log into the database, as far as no reader needs it there, and waits for the disk. By a connection of its
+  /// own, beside the one that writes: that goes on meanwhile, and begins the log anew when it finds all of it moved.
+  public static func checkpoint(folder: FileName) throws(CatalogError) {
+    try Connection(folder.appending(fileName), .write).run("PRAGMA wal_checkpoint(PASSIVE)")
+  }
+
   /// Moves the log into the database and empties it: on a full disk that may be the room that is needed.
   public func shrinkLog() throws(CatalogError) { try connection.run("PRAGMA wal_checkpoint(TRUNCATE)") }
 

@@ -86,6 +86,9 @@ enum Schema {
     CREATE INDEX token_bookmark ON token(bookmark);
     CREATE VIRTUAL TABLE name USING fts5(text, tokenize='trigram');
     """,
+    """
+    CREATE INDEX bookmark_asset ON bookmark(asset);
+    """,
   ]
 
   static func version(_ connection: Connection) throws(CatalogError) -> Int {

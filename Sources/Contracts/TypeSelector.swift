@@ -20,7 +20,7 @@ public struct TypeSelector: Hashable, Sendable {
   /// - Returns: false when it is none of all this; then nothing was added.
   public mutating func add(_ word: String) -> Bool {
     let word = word.lowercased()
-    if let kind = MediaKind.allCases.first(where: { "\($0)" == word }) {
+    if let kind = MediaKind.allCases.first(where: { $0.word == word }) {
       terms.append(.kind(kind))
     } else if word.hasPrefix("*."), let type = MediaTypes.byExtension(String(word.dropFirst(2))) {
       terms.append(.identifier(type.identifier.lowercased()))

@@ -8,6 +8,16 @@ public enum Verdict: UInt8, Sendable, CaseIterable {
   case invalid = 3
   /// Whole, but there is no decoder for it (a document that is no medium, or an unknown codec).
   case unsupported = 4
+
+  /// What it is called wherever it is told.
+  public var word: String {
+    switch self {
+    case .ready: "ready"
+    case .incomplete: "incomplete"
+    case .invalid: "invalid"
+    case .unsupported: "unsupported"
+    }
+  }
 }
 
 /// What kind of thing a document is.
@@ -16,6 +26,16 @@ public enum MediaKind: UInt8, Sendable, CaseIterable {
   case image = 2
   case audio = 3
   case document = 4
+
+  /// What it is called wherever it is told.
+  public var word: String {
+    switch self {
+    case .video: "video"
+    case .image: "image"
+    case .audio: "audio"
+    case .document: "document"
+    }
+  }
 }
 
 /// The drawings that stand in where there is no picture of the content.

@@ -21,7 +21,7 @@ public struct JSONObject {
 
   public mutating func add(_ name: StaticString, _ number: some FixedWidthInteger) {
     key(name)
-    bytes.append(contentsOf: String(number).utf8)
+    bytes.append(contentsOf: number.description.utf8)
   }
 
   /// JSON knows no infinity and no NaN: such a number is left out.
@@ -51,10 +51,27 @@ public struct JSONObject {
   }
 
   /// With the line's end.
-  public var line: [UInt8] { bytes + [UInt8(ascii: "}"), UInt8(ascii: "\n")] }
+  public var line: [UInt8] {
+    var line: [UInt8] = []
+    append(to: &line)
+    return line
+  }
+
+  /// Writes it behind other lines.
+  public func append(to lines: inout [UInt8]) {
+    lines.append(contentsOf: bytes)
+    lines.append(UInt8(ascii: "}"))
+    lines.append(UInt8(ascii: "\n"))
+  }
 
   private mutating func quote(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
+    defer { bytes.append(UInt8(ascii: "\"")) }
+    let start = bytes.count
+    bytes.append(contentsOf: text.utf8)
+    // Hardly any text has something to be escaped.
+    if bytes[start...].allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) { return }
+    bytes.removeSubrange(start...)
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -68,6 +85,5 @@ public struct JSONObject {
       default: bytes.append(byte)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
   }
 }

@@ -16,6 +16,7 @@ final class Parts: Sendable {
   /// Nil when nothing changes the source folder but the mount.
   let watch: SourceWatch?
   let feed: EventFeed
+  let checkpointer: Checkpointer
   private let observing = Monitor<(any ProjectionObserver)?>(nil)
 
   init(_ settings: Settings, _ source: Source, lastEvent: UInt64, _ problems: Problems) throws(Errno) {
@@ -23,6 +24,7 @@ final class Parts: Sendable {
     self.source = source
     self.problems = problems
     feed = EventFeed(last: lastEvent)
+    checkpointer = Checkpointer(folder: settings.catalogFolder, problems: problems)
     store = ThumbnailStore(folder: settings.cacheFolder, box: settings.box)
     index = ThumbnailIndex(store: store)
     desktop = settings.desktop.map { [problems] in

@@ -18,6 +18,7 @@ public final class Pipeline: Settled, Projection {
     let writer: Thread
     let scanner: Thread
     let answerer: Thread
+    let checkpointer: Thread
     let workers: [Thread]
     let watch: Thread?
   }
@@ -67,9 +68,12 @@ public final class Pipeline: Settled, Projection {
       Writer(parts, catalog).run()
     }
     let answerer = Thread("sharefs-answer") { parts.index.answer() }
+    let checkpointer = Thread("sharefs-log") { parts.checkpointer.run() }
     let watch = parts.watch.map { watch in Thread("sharefs-watch") { watch.run() } }
     state.withLock {
-      $0.threads = Threads(writer: writer, scanner: scanner, answerer: answerer, workers: workers, watch: watch)
+      $0.threads = Threads(
+        writer: writer, scanner: scanner, answerer: answerer, checkpointer: checkpointer, workers: workers, watch: watch
+      )
     }
     if watch == nil { parts.scanner.request() }
   }
@@ -96,6 +100,8 @@ public final class Pipeline: Settled, Projection {
     threads.watch?.join()
     threads.scanner.join()
     threads.writer.join()
+    parts.checkpointer.stop()
+    threads.checkpointer.join()
     parts.desktop?.stop()
     parts.index.stop()
     threads.answerer.join()

@@ -137,6 +137,11 @@ final class ThumbnailIndex: Sendable {
     }
   }
 
+  /// Whether a change of it was taken that the writer has not applied yet.
+  func isExpected(_ file: FileID) -> Bool {
+    state.withLock { state in state[file.key].map { $0.birth == file.shortBirth && $0.unapplied > 0 } ?? false }
+  }
+
   // MARK: - From the writer
 
   /// A noted change is in the catalog, or came to nothing.

@@ -17,6 +17,8 @@ extension Writer {
     case .finished(let ticket, let result, let tries):
       try finished(ticket, result, tries: tries)
     case .found(let path):
+      // What is known of how it came there waits behind this, and is better than what a look tells.
+      if case .file(let file) = finding(path), parts.index.isExpected(file) { return }
       try look(at: path)
     case .missing(let path, let id):
       if finding(path) == .absent {
@@ -51,13 +53,16 @@ extension Writer {
     case .started(let document):
       if TemporaryNames.contains(document.path) { return }
       let asset = try catalog.asset(of: document.file)
+      if asset == nil { strangers.enter(document.file, at: document.path) }
       if let asset, asset.isWhole { after { self.tell(asset, document.path, isWhole: false) } }
       try announce(.started, asset, document.path)
     case .settled(let document, let stamp):
+      strangers.leave(document.file)
       // Its download goes on; it is looked at when the mark goes.
       if isMarked(document.path) { return }
       try act { effects throws(CatalogError) in try self.catalog.settle(document, stamp, &effects) }
     case .unchanged(let document):
+      strangers.leave(document.file)
       guard let asset = try catalog.asset(of: document.file) else { return }
       after {
         if asset.state == .pending { self.scheduler.add(asset.id) }
@@ -67,13 +72,24 @@ extension Writer {
       try act { effects throws(CatalogError) in
         try self.catalog.rename(file, kind, from: from, to: to, replaced: replaced, &effects)
       }
+      if let replaced { strangers.leave(replaced) }
+      if kind == .folder {
+        try tell(strangers.move([Strangers.Move(from: from, to: to)]))
+      } else if kind == .regular, parts.settings.isBeingWritten(file), try catalog.asset(of: file) == nil {
+        strangers.enter(file, at: to)
+      }
     case .exchanged(let first, let firstKind, let second, let secondKind):
       try act { effects throws(CatalogError) in
         try self.catalog.exchange(first, firstKind, second, secondKind, &effects)
       }
+      var folders: [Strangers.Move] = []
+      if firstKind == .folder { folders.append(Strangers.Move(from: second.path, to: first.path)) }
+      if secondKind == .folder { folders.append(Strangers.Move(from: first.path, to: second.path)) }
+      try tell(strangers.move(folders))
     case .linked(let document):
       try act { effects throws(CatalogError) in try self.catalog.link(document, &effects) }
     case .removed(let document, let kind, let wasLast):
+      if wasLast { strangers.leave(document.file) }
       try act { effects throws(CatalogError) in
         try self.catalog.unlink(document, kind, wasLast: wasLast, &effects)
       }
@@ -81,6 +97,17 @@ extension Writer {
       try act { effects throws(CatalogError) in try self.catalog.touch(file, stamp, &effects) }
     case .seen(let document, _):
       try look(at: document.path)
+    }
+  }
+
+  /// What is not catalogued yet has moved with its folder.
+  private func tell(_ moves: [Strangers.Move]) throws(CatalogError) {
+    for move in moves {
+      if TemporaryNames.contains(move.to) {
+        try announce(.removed, nil, move.from)
+      } else {
+        try announce(.renamed, nil, move.to, from: move.from)
+      }
     }
   }
 

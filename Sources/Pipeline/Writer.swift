@@ -16,6 +16,7 @@ final class Writer {
   private var delayed: [(time: Clock.Instant, message: Message)] = []
   /// What is done once the transaction is committed, in this order.
   private var steps: [() -> Void] = []
+  var strangers = Strangers()
   /// Assets whose last name may have gone; see `Message.vanished`.
   var unplaced: Set<Int64> = []
   private var nextJob: UInt64 = 1
@@ -143,6 +144,7 @@ final class Writer {
   func commit(_ body: () throws(CatalogError) -> Void) -> Commit {
     var pause = Clock.seconds(0.25)
     var hasShrunk = false
+    let before = strangers
     while true {
       steps = []
       do throws(CatalogError) {
@@ -152,9 +154,11 @@ final class Writer {
         steps = []
         for step in done { step() }
         parts.index.flush()
+        parts.checkpointer.committed(catalog.logPages)
         return .done
       } catch {
         steps = []
+        strangers = before
         if error.isCorrupt {
           if !rebuild(error) { return .stopped }
           continue
@@ -184,6 +188,8 @@ final class Writer {
   /// - Returns: false when there can be none.
   private func rebuild(_ why: CatalogError) -> Bool {
     let problems = parts.problems
+    parts.checkpointer.hold()
+    defer { parts.checkpointer.go() }
     do throws(CatalogError) {
       catalog = try catalog.replaced { kept in
         problems.report(.error, "The catalog is damaged (\(why)). It is kept as \(kept); a new one is being built.")

@@ -71,6 +71,9 @@ extension FileName: Comparable {
 /// Bytes of a name as printable text that loses nothing: valid UTF-8 stays, every control character and invalid byte
 /// becomes `\xNN`, and the backslash itself `\\`.
 public func escaped(_ bytes: some Collection<UInt8>) -> String {
+  if bytes.allSatisfy({ (0x20..<0x7f).contains($0) && $0 != UInt8(ascii: "\\") }) {
+    return String(decoding: bytes, as: UTF8.self)
+  }
   func hex(_ byte: UInt8) -> String {
     let digits = Array("0123456789abcdef")
     return "\\x\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"

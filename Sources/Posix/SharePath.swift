@@ -13,10 +13,14 @@ public struct SharePath: Hashable, Sendable {
       self = .root
       return
     }
-    for component in bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+    var start = 0
+    for end in 0...bytes.count where end == bytes.count || bytes[end] == UInt8(ascii: "/") {
+      let component = bytes[start..<end]
       let dots = component.count <= 2 && component.allSatisfy { $0 == UInt8(ascii: ".") }
-      if component.isEmpty || dots || component.contains(0) { return nil }
+      if component.isEmpty || dots { return nil }
+      start = end + 1
     }
+    if bytes.contains(0) { return nil }
     self.bytes = bytes
   }
 

@@ -16,6 +16,11 @@ struct Failure: Error, Hashable {
 
   /// From an error of the system: "WHAT: No such file or directory."
   init(_ code: ExitCode, _ what: String, _ errno: Errno, hint: String? = nil) {
+    if errno == .notConnected && code == .noSuchThing {
+      // Whether it is there nobody knows.
+      self.init(.timedOut, "\(what): the daemon of its share was killed.", hint: "Mount the share again.")
+      return
+    }
     let isPermission = errno == .access || errno == .notPermitted
     let dead = "The daemon of its share was killed: mount that again, or take it away with `sharefs umount`."
     self.init(

@@ -75,7 +75,8 @@ struct Table {
 
 /// Columns that a terminal gives to a text.
 func width(of text: String) -> Int {
-  text.unicodeScalars.reduce(0) { width, scalar in
+  if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text.utf8.count }
+  return text.unicodeScalars.reduce(0) { width, scalar in
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format: return width
     default: break

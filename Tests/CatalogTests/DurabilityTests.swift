@@ -111,6 +111,25 @@ import Testing
     #expect(try CatalogReader(folder: book.folder.path.appending("none")) == nil)
   }
 
+  /// No commit moves the log into the database; who does that is beside the writer, and the log begins anew.
+  @Test func theLogIsMovedBesideTheWriter() throws {
+    let book = try Book()
+    let file = book.folder.path.appending(Catalog.fileName)
+    let before = try Files.status(file).size
+    var inode: UInt64 = 0
+    while book.catalog.logPages < 3000 {
+      inode += 1
+      try book.settle(path("\(inode).mp4"), inode)
+    }
+    #expect(try Files.status(file).size == before)
+    try Catalog.checkpoint(folder: book.folder.path)
+    #expect(try Files.status(file).size > before)
+    try book.settle(path("last.mp4"), inode + 1)
+    #expect(book.catalog.logPages < 100)
+    let reader = try #require(try CatalogReader(folder: book.folder.path))
+    #expect(try reader.list().count == Int(inode) + 1)
+  }
+
   @Test func oneTransactionForThousands() throws {
     let book = try Book()
     var effects: [Effect] = []

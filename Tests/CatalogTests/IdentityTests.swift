@@ -108,6 +108,50 @@ import Testing
     #expect(try #require(try book.id(path("b.mp4"))) > id)
   }
 
+  /// vim and Emacs rename the document to a backup's name and write a new file in its place.
+  @Test func aFileWrittenInThePlaceOfABackupIsTheDocument() throws {
+    let book = try Book()
+    try book.settle(path("d/a.txt"), 1)
+    let id = try #require(try book.id(path("d/a.txt")))
+    try book.rename(1, path("d/a.txt"), path("d/a.txt~"))
+    #expect(try book.paths() == [])
+    let effects = try book.settle(path("d/a.txt"), 2)
+    #expect(effects.versions.map(\.id) == [id] && effects.versions.first?.version == 2)
+    #expect(effects.versions.first?.isHidden == false)
+    #expect(try book.paths() == ["d/a.txt"])
+    // The backup is nobody's, whether it stays or goes.
+    #expect(try book.catalog.asset(of: book.file(1)) == nil)
+    #expect(try book.unlink(path("d/a.txt~"), 1).isEmpty)
+    #expect(try book.settle(path("d/a.txt"), 2).versions.first?.id == id)
+    // Of a document that has another name too, nothing is taken.
+    try book.act { catalog, effects throws(CatalogError) in
+      try catalog.link(Document(file: book.file(2), path: path("other.txt")), &effects)
+    }
+    try book.rename(2, path("d/a.txt"), path("d/a.txt~"))
+    try book.settle(path("d/a.txt"), 3)
+    #expect(try book.id(path("other.txt")) == id && book.id(path("d/a.txt")) != id)
+  }
+
+  @Test func aBookmarkFollowsWhatIsSeenToReplaceAndNotAName() throws {
+    let book = try Book()
+    func marked() throws -> Int64? { try book.catalog.bookmark(of: [7])?.asset }
+    try book.settle(path("a.txt"), 1)
+    let first = try #require(try book.id(path("a.txt")))
+    let bookmark = Bookmark(
+      asset: 0, file: book.file(1), isFolder: false, path: path("a.txt"), size: 1, fingerprint: [1], user: 0,
+      isReadOnly: false, created: Clock.wall())
+    try book.catalog.transaction { () throws(CatalogError) in try book.catalog.add(bookmark, token: [7]) }
+    #expect(try marked() == first)
+    // `sed -i`: the new file's name is that of any document.
+    try book.settle(path("sedXy12aB"), 2)
+    let second = try #require(try book.id(path("sedXy12aB")))
+    try book.rename(2, path("sedXy12aB"), path("a.txt"), replaced: 1)
+    #expect(try marked() == second && second != first)
+    // While nobody looked another file came there: the asset is taken for the same one, the bookmark is not.
+    try book.sight(path("a.txt"), 3, book.stamp())
+    #expect(try book.id(path("a.txt")) == second && marked() == 0)
+  }
+
   // MARK: - What a scan finds
 
   @Test func movedWhileNobodyLooked() throws {

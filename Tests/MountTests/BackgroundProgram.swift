@@ -31,6 +31,14 @@ final class BackgroundProgram: Sendable {
     return rest.dropFirst().first.map { $0 != UInt8(ascii: "Z") } ?? false
   }
 
+  /// Whether it has a socket open: then a command listens to its daemon.
+  var isConnected: Bool {
+    let folder = FileName("/proc/\(process)/fd")
+    return ((try? Files.names(in: folder)) ?? []).contains { name in
+      (try? Files.target(folder.appending(name)))?.hasPrefix("socket:") ?? false
+    }
+  }
+
   /// Waits for its end.
   /// - Returns: its exit code, or the signal that killed it, negative.
   func wait() throws -> Int32 {

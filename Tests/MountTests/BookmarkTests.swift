@@ -176,6 +176,38 @@ struct BookmarkTests {
     }
   }
 
+  /// A sandbox that has a folder bound gets what is in it, and by no name anything else.
+  @Test(
+    .enabled(if: Mode.possible.count == 3 && Files.mayAccess(FileName("/usr/bin/bwrap"), X_OK), "it needs bubblewrap"),
+    arguments: [Mode.passthrough, .nopassthrough])
+  func aSandboxStaysInItsFolder(mode: Mode) throws {
+    try onShare(mode) { share in
+      try share.shell(
+        "mkdir -p d/sub && echo in > d/sub/in.txt && echo secret > secret.txt && ln -s ../secret.txt d/link && ln -s .. d/up"
+          + " && ln -s '\(share.folder)/secret.txt' d/whole && ln -s / d/top && mkfifo d/pipe")
+      try share.waitUntilIdle()
+      let begun = try ask(share, "start", try create(share, "d"))
+      let path = try #require(begun.answer?.path)
+      let script = """
+        cd /given && cat sub/in.txt && ls -A && ls -A sub && ls -A ..
+        for way in link up up/secret.txt whole top top/etc/hostname pipe ../secret.txt sub/../../secret.txt .thumbs ../.scoped; do
+          test ! -e $way || echo reached $way
+        done
+        ln -s ../secret.txt made 2>/dev/null && echo made; mkdir made 2>/dev/null && echo made; mv sub/in.txt .. 2>/dev/null && echo moved
+        ln sub/in.txt made 2>/dev/null && echo linked; echo more >> sub/in.txt
+        """
+      let result = try share.call(
+        "bwrap",
+        [
+          "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/lib", "/lib", "--symlink",
+          "usr/bin", "/bin",
+        ]
+          + ["--dev", "/dev", "--bind", path, "/given", "--unshare-all", "sh", "-c", script])
+      #expect(result.output == "in\nsub\nin.txt\nbin\ndev\ngiven\nlib\nlib64\nusr\n", "\(result.output)")
+      #expect(try share.output("cat", ["\(share.folder)/d/sub/in.txt"]) == "in\nmore\n")
+    }
+  }
+
   /// A sandbox that sees only this path reads the document, until the access ends.
   @Test(
     .enabled(if: Mode.possible.count == 3 && Files.mayAccess(FileName("/usr/bin/bwrap"), X_OK), "it needs bubblewrap"),

@@ -108,6 +108,22 @@ struct ImportTests {
     }
   }
 
+  /// Killed in the middle of a copy, it leaves nothing.
+  @Test(arguments: Mode.possible) func aKilledImportLeavesNothing(mode: Mode) throws {
+    try onShare(mode) { share in
+      // More than can be copied before it is killed, and no disk is filled by it.
+      try share.run("truncate", "-s", "20G", "\(share.base)/large.bin")
+      let importing = try share.start(
+        Share.sharefs, ["import", "--progress", "--to", share.folder, "\(share.base)/large.bin"])
+      try eventually("it copies", seconds: 60) { try importing.complaints().contains("large.bin") }
+      importing.signal(SIGKILL)
+      #expect(try importing.wait() == -SIGKILL)
+      try share.waitUntilIdle()
+      #expect(try share.output("ls", ["-A", share.folder]) == ".thumbs\n")
+      #expect(try share.list().isEmpty)
+    }
+  }
+
   /// `cat` waits for the writer, and tells when one came in between.
   @Test(arguments: Mode.possible) func catDeliversOneVersion(mode: Mode) throws {
     try onShare(mode) { share in

@@ -12,10 +12,10 @@ struct AssetRecord {
   static func verdict(of asset: Asset) -> String {
     if asset.state == .removed { return "removed" }
     guard asset.state == .done, let verdict = asset.verdict else { return "pending" }
-    return "\(verdict)"
+    return verdict.word
   }
 
-  static func kind(of asset: Asset) -> String? { asset.facts.type.map { "\($0.kind)" } }
+  static func kind(of asset: Asset) -> String? { asset.facts.type?.kind.word }
 
   /// UTC, ISO 8601, whole seconds.
   static func time(_ time: FileTime) -> String { Times.text(time) }

@@ -7,6 +7,8 @@ import Posix
 
 /// `sharefs bookmark`: tokens that find their documents again, and accesses to nothing but them.
 enum BookmarkCommand {
+  /// Seconds: with all that the command does besides, the answer is there within one.
+  private static let patience = 0.9
   /// Letters behind a token's dash: the end of the name of its share.
   private static let tag = 8
 
@@ -74,7 +76,7 @@ enum BookmarkCommand {
     guard let running = share.running else { return try askCatalog(share, request, state) }
     do throws(Client.Failure) {
       var client = try Client.connect(to: running.socket)
-      return try client.ask(.bookmark(request), for: BookmarkAnswer.self)
+      return try client.ask(.bookmark(request), for: BookmarkAnswer.self, within: Self.patience)
     } catch {
       switch error {
       case .refused(let refusal): throw failure(refusal)

@@ -32,14 +32,15 @@ enum CatCommand {
   ) throws(Failure) -> DocumentWatch.Item? {
     guard found.share.running != nil else { return nil }
     let watch = DocumentWatch(found.share)
-    try watch.begin()
+    try watch.begin(until: deadline)
     let item = try watch.add(found.path, typed: found.whole)
     // What is not there is not waited for: a script that reads wants to know.
     _ = try explain(.noSuchThing, "\(found.whole)") { () throws(Errno) in try Files.status(found.whole) }
     try watch.wait(until: deadline)
     switch item.outcome {
     case .whole?, .broken?: return item
-    case .noDocument?, .unmounted?: return nil
+    case .noDocument?: return nil
+    case .unmounted(let why)?: throw Failure(.timedOut, "\(found.whole) \(why)")
     case .removed?: throw Failure(.noSuchThing, "\(found.whole) was removed.")
     case .timedOut?, nil: throw Failure(.timedOut, "\(found.whole) is still being written.")
     }

@@ -32,7 +32,7 @@ final class DocumentWatch {
   }
 
   /// Seconds that a restarting daemon may be away before the catalog is believed.
-  private static let patience = 1.0
+  private static let patience = 10.0
   /// Seconds between two questions about what is being written.
   private static let pause = 0.1
 
@@ -48,7 +48,10 @@ final class DocumentWatch {
   }
 
   /// Events that come from now on are not missed.
-  func begin() throws(Failure) { if share.running != nil { _ = try stream.connect() } }
+  /// - Parameter deadline: until which the daemon may take to answer, if that is sooner than it may take anyway.
+  func begin(until deadline: Clock.Instant? = nil) throws(Failure) {
+    if share.running != nil { _ = try stream.connect(until: deadline) }
+  }
 
   func add(_ path: SharePath, typed: FileName) throws(Failure) -> Item {
     let item = Item(path, typed: typed)
@@ -60,7 +63,11 @@ final class DocumentWatch {
   func wait(until deadline: Clock.Instant?) throws(Failure) {
     if share.running == nil { return try askCatalog() }
     while true {
-      for item in items where item.outcome == nil && item.isStale { try look(item) }
+      if !stream.isConnected, try stream.connect(until: deadline) {
+        // First connected, then asked: what happens in between comes as an event.
+        for item in items { item.isStale = true }
+      }
+      for item in items where item.outcome == nil && item.isStale { try look(item, until: deadline) }
       if items.allSatisfy({ $0.outcome != nil }) { return }
       if let deadline, Clock.now() >= deadline { return }
       let isWriting = items.contains { $0.outcome == nil && $0.isWriting }
@@ -99,9 +106,9 @@ final class DocumentWatch {
     item.isStale = true
   }
 
-  private func look(_ item: Item) throws(Failure) {
+  private func look(_ item: Item, until deadline: Clock.Instant?) throws(Failure) {
     item.isStale = false
-    guard let known = try ask(item.path, isAway: { item.isStale = true }) else {
+    guard let known = try ask(item.path, until: deadline, isAway: { item.isStale = true }) else {
       if item.wasRemoved && !item.isStale { item.outcome = .removed }
       return
     }
@@ -123,14 +130,17 @@ final class DocumentWatch {
   /// What the daemon knows of a document at this moment.
   /// - Parameter isAway: called when there is no daemon to be asked.
   /// - Returns: nil when there is no such document, or nobody to be asked.
-  func ask(_ path: SharePath, isAway: () -> Void = {}) throws(Failure) -> DocumentStatus? {
+  func ask(
+    _ path: SharePath, until deadline: Clock.Instant? = nil, isAway: () -> Void = {}
+  ) throws(Failure) -> DocumentStatus? {
     guard let running = RunningShare.at(share.root) else {
       isAway()
       return nil
     }
     do throws(Client.Failure) {
       var client = try Client.connect(to: running.socket)
-      return try client.ask(.document(path), for: DocumentStatus.self, within: 5)
+      return try client.ask(
+        .document(path), for: DocumentStatus.self, within: EventStream.patience(until: deadline))
     } catch {
       switch error {
       case .refused(let refusal) where refusal.code == .noSuchDocument: return nil
@@ -161,14 +171,21 @@ final class DocumentWatch {
         return try catalog?.asset(at: item.path)
       }
       let whole = item.path.isRoot ? share.root : share.root.appending(FileName(item.path.bytes))
+      if isDead {
+        // What stands there cannot be looked at, and somebody may have been writing it when the daemon ended.
+        item.outcome = .unmounted("cannot be looked at: the daemon of its share was killed. Mount the share again.")
+        continue
+      }
       let status = try? Files.status(whole)
-      if let asset, asset.state == .removed || (status == nil && !isDead) {
+      if let asset, asset.state == .removed || status == nil {
         item.outcome = .removed
-      } else if let asset, asset.state == .done, status.map({ $0.stamp == asset.stamp }) ?? true {
+      } else if let asset, asset.state == .done, status?.stamp == asset.stamp {
         item.asset = asset.id
         item.outcome = Self.outcome(asset.id, AssetRecord.verdict(of: asset), asset.version, asset.reason)
       } else if status == nil {
-        item.outcome = .removed
+        item.outcome =
+          share.running == nil || item.wasRemoved
+          ? .removed : .unmounted("has not come, and its share is not mounted any more.")
       } else {
         item.outcome = .unmounted(
           asset == nil
@@ -181,7 +198,8 @@ final class DocumentWatch {
   /// Whether nothing can be looked at there, since a killed daemon left its mount behind.
   private var isDead: Bool {
     do throws(Errno) {
-      _ = try Files.status(share.root)
+      // The kernel goes on telling what it knows of the root itself.
+      try System.touchFileSystem(share.root)
       return false
     } catch {
       return error == .notConnected

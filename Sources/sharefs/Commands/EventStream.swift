@@ -11,8 +11,14 @@ final class EventStream {
     case unmounted
   }
 
-  /// Seconds for a daemon to take a watcher.
+  /// Seconds that a daemon may take to answer.
   private static let patience = 5.0
+
+  /// The same, where there is not that much time left.
+  static func patience(until deadline: Clock.Instant?) -> Double {
+    guard let deadline else { return patience }
+    return max(0, min(patience, Double(deadline - Clock.now()) / 1e9))
+  }
 
   private let mountpoint: FileName
   private var client: Client?
@@ -24,13 +30,16 @@ final class EventStream {
     position = since
   }
 
+  /// What happens is not missed as long as it is.
+  var isConnected: Bool { client != nil }
+
   /// - Returns: false when no daemon answers there.
-  func connect() throws(Failure) -> Bool {
+  func connect(until deadline: Clock.Instant? = nil) throws(Failure) -> Bool {
     if client != nil { return true }
     guard let share = RunningShare.at(mountpoint) else { return false }
     do throws(Client.Failure) {
       var fresh = try Client.connect(to: share.socket)
-      let answer = try fresh.ask(.watch(since: position), for: Watching.self, within: Self.patience)
+      let answer = try fresh.ask(.watch(since: position), for: Watching.self, within: Self.patience(until: deadline))
       if position == nil { position = answer.next - 1 }
       client = .some(consume fresh)
       return true
@@ -51,7 +60,7 @@ final class EventStream {
 
   /// - Parameter deadline: nil waits for ever.
   func next(until deadline: Clock.Instant?) throws(Failure) -> Next {
-    guard try connect(), var current = client.take() else { return .unmounted }
+    guard try connect(until: deadline), var current = client.take() else { return .unmounted }
     do throws(Client.Failure) {
       let line = try current.nextLine(until: deadline)
       client = .some(consume current)

@@ -3,8 +3,7 @@ import Glibc
 import Pipeline
 import Posix
 
-/// Copies one file into a folder of a share: looked at first, aside under a temporary name, durable, then renamed into place. Whatever goes wrong, nothing
-/// of it stays.
+/// Copies one file into a folder of a share: looked at first, copied aside, made durable, then given its name. Whatever goes wrong, nothing of it stays.
 final class Importer: Sendable {
   struct Copied {
     /// Where it stands.
@@ -17,7 +16,7 @@ final class Importer: Sendable {
   private let folder: FileName
   private let types: TypeSelector
   private let worker: FileName
-  /// What must not stay when the command is ended.
+  /// The copy under way, where it has a name that must not stay when the command is ended.
   private let aside = Guarded<FileName?>(nil)
 
   init(share: FoundShare, folder: FileName, types: TypeSelector, worker: FileName) {
@@ -96,17 +95,16 @@ final class Importer: Sendable {
   private func copy(
     _ file: borrowing Descriptor, _ status: FileStatus, _ source: FileName, _ progress: (Int64, Int64) -> Void
   ) throws(ImportError) -> FileName {
-    // A dot at the start makes it nobody's document.
-    let temporary = folder.appending(".sharefs-import-\(ProcessTable.own)-\(UInt32.random(in: 0 ... .max))")
-    let copy = try attempt("\(folder) cannot be written to") { () throws(Errno) in
-      try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: status.permissions & 0o777 | 0o200)
+    let aside = try attempt("\(folder) cannot be written to") { () throws(Errno) in
+      try Aside.make(in: folder, mode: status.permissions & 0o777 | 0o200)
     }
-    aside.withLock { $0 = temporary }
+    let temporary = aside.name
+    self.aside.withLock { $0 = temporary }
     defer { abandon() }
     var done: Int64 = 0
     let size = try attempt("\(source) cannot be copied to \(folder)") { () throws(Errno) -> Int64 in
-      if try copy.clone(from: file) { return try copy.status().size }
-      return try copy.copy(from: file) { count in
+      if try aside.file.clone(from: file) { return try aside.file.status().size }
+      return try aside.file.copy(from: file) { count in
         done += Int64(count)
         progress(done, status.size)
       }
@@ -117,19 +115,26 @@ final class Importer: Sendable {
       throw ImportError(.changed, "\(source) was changed while it was copied.")
     }
     try attempt("The copy in \(folder) cannot be finished") { () throws(Errno) in
-      try copy.setTimes(of: status)
-      try copy.synchronize()
+      try aside.file.setTimes(of: status)
+      try aside.file.synchronize()
     }
-    try attempt("The copy in \(folder) cannot be finished", consuming: copy)
-    return try name(temporary, source.lastComponent)
+    let path = try name(aside, source.lastComponent)
+    do throws(Errno) {
+      try aside.close()
+    } catch {
+      // ENOSPC may come here, on file systems of other machines.
+      try? Files.remove(path)
+      throw ImportError(error, "The copy in \(folder) cannot be finished")
+    }
+    return path
   }
 
   /// Gives the copy its name; where that is taken, one with a number.
-  private func name(_ temporary: FileName, _ wanted: FileName) throws(ImportError) -> FileName {
+  private func name(_ copy: borrowing Aside, _ wanted: FileName) throws(ImportError) -> FileName {
     for number in 1...9999 {
       let path = folder.appending(Self.numbered(wanted, number))
       do throws(Errno) {
-        try Files.renameToFree(temporary, to: path)
+        try copy.appear(at: path)
         aside.withLock { $0 = nil }
         // What a power cut may take must not be announced as there; a folder that cannot be synchronized is no reason to fail.
         try? Descriptor.open(folder, O_RDONLY | O_DIRECTORY).synchronize()
@@ -154,10 +159,5 @@ final class Importer: Sendable {
     _ what: @autoclosure () -> String, _ body: () throws(Errno) -> Result
   ) throws(ImportError) -> Result {
     do throws(Errno) { return try body() } catch { throw ImportError(error, what()) }
-  }
-
-  /// Closes it: ENOSPC may come only here.
-  private func attempt(_ what: @autoclosure () -> String, consuming file: consuming Descriptor) throws(ImportError) {
-    do throws(Errno) { try file.close() } catch { throw ImportError(error, what()) }
   }
 }

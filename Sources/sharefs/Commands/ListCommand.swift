@@ -1,5 +1,6 @@
 import Catalog
 import Contracts
+import Control
 import Posix
 
 /// `sharefs list`: the catalogued files, filtered, sorted, page by page.
@@ -24,7 +25,7 @@ enum ListCommand {
           table.row(row(one))
           return true
         }
-        lines += AssetRecord(path: FileName(one.path.bytes), asset: one.asset).line
+        AssetRecord(path: FileName(one.path.bytes), asset: one.asset).object().append(to: &lines)
         if lines.count < 1 << 16 { return true }
         do throws(Failure) {
           try Output.write(lines)
@@ -48,11 +49,11 @@ enum ListCommand {
     for word in arguments.words(of: "verdict") {
       if word == "pending" {
         search.verdicts.insert(nil)
-      } else if let verdict = Verdict.allCases.first(where: { "\($0)" == word }) {
+      } else if let verdict = Verdict.allCases.first(where: { $0.word == word }) {
         search.verdicts.insert(verdict)
       } else {
         throw .usage(
-          "There is no verdict \"\(escaped(Array(word.utf8)))\"; they are pending, \(Verdict.allCases.map { "\($0)" }.joined(separator: ", ")).",
+          "There is no verdict \"\(escaped(Array(word.utf8)))\"; they are pending, \(Verdict.allCases.map(\.word).joined(separator: ", ")).",
           .list)
       }
     }

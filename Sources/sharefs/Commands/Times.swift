@@ -9,7 +9,22 @@ enum Times {
     let days = seconds >= 0 ? seconds / 86400 : (seconds - 86399) / 86400
     let rest = seconds - days * 86400
     let (year, month, day) = date(days)
-    return "\(padded(year, 4))-\(two(month))-\(two(day))T\(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60))Z"
+    // A time in nanoseconds lies between the years 1677 and 2262.
+    var text = [UInt8]()
+    text.reserveCapacity(20)
+    func add(_ number: Int64, _ mark: Unicode.Scalar) {
+      text.append(UInt8(ascii: "0") + UInt8(number / 10 % 10))
+      text.append(UInt8(ascii: "0") + UInt8(number % 10))
+      if mark != " " { text.append(UInt8(ascii: mark)) }
+    }
+    add(year / 100, " ")
+    add(year, "-")
+    add(month, "-")
+    add(day, "T")
+    add(rest / 3600, ":")
+    add(rest / 60 % 60, ":")
+    add(rest % 60, "Z")
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// From `2026-01-31`, or with `T12:00:00Z` behind it, or seconds since 1970 behind an `@`.
@@ -37,13 +52,6 @@ enum Times {
       seconds += hour * 3600 + minute * 60 + second
     }
     return FileTime(seconds: seconds, nanoseconds: 0)
-  }
-
-  private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-
-  private static func padded(_ number: Int64, _ width: Int) -> String {
-    let text = "\(number)"
-    return String(repeating: "0", count: max(0, width - text.count)) + text
   }
 
   /// Days since 1970-01-01 of the Gregorian calendar, by eras of 400 years that begin in March.

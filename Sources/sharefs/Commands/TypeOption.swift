@@ -20,7 +20,7 @@ extension TypeSelector {
   }
 
   static func unknown(_ word: String, _ verb: Verb) -> Failure {
-    let kinds = MediaKind.allCases.map { "\($0)" }.joined(separator: ", ")
+    let kinds = MediaKind.allCases.map(\.word).joined(separator: ", ")
     return Failure(
       .usage, "There is no type \"\(escaped(Array(word.utf8)))\"; the kinds are \(kinds).",
       hint: "See `sharefs types` for all, and `sharefs \(verb.rawValue) --help`.")

@@ -13,7 +13,7 @@ enum TypesCommand {
     }
     var table = Table([.left, .left, .left, .left], shrinking: 3)
     for (type, endings) in listed {
-      table.row(["\(type.kind)", type.identifier, type.mime, endings.joined(separator: " ")])
+      table.row([type.kind.word, type.identifier, type.mime, endings.joined(separator: " ")])
     }
     try Output.write(table.text(columns: System.columns(1)))
     return .done
@@ -32,7 +32,7 @@ enum TypesCommand {
     }
 
     init(_ type: MediaType, _ endings: [String]) {
-      kind = "\(type.kind)"
+      kind = type.kind.word
       self.type = type.identifier
       mime = type.mime
       extensions = endings

@@ -17,7 +17,7 @@ enum WaitCommand {
       let watch = known ?? DocumentWatch(share)
       if known == nil {
         // Before anything is asked, so that nothing that happens afterwards is missed.
-        try watch.begin()
+        try watch.begin(until: deadline)
         watches.append(watch)
       }
       items.append((watch, try watch.add(share.path, typed: operand)))

@@ -33,7 +33,7 @@ final class DaemonHandler: Handler {
     status.library = .init(
       available: state.summary != nil, permission: plan.options.isReadOnly ? .readOnly : .readWrite,
       thumbnails: state.workerFailure == nil)
-    for kind in MediaKind.allCases { status.kinds["\(kind)"] = .init(count: summary.whole[kind] ?? 0) }
+    for kind in MediaKind.allCases { status.kinds[kind.word] = .init(count: summary.whole[kind] ?? 0) }
     return status
   }
 

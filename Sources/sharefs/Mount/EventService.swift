@@ -90,7 +90,7 @@ extension EventRecord {
       number: event.number, time: Double(event.time.nanoseconds / 1000) / 1e6, event: event.kind.rawValue,
       asset: event.asset == 0 ? nil : event.asset, path: FileName(event.path.bytes),
       from: event.from.map { FileName($0.bytes) }, size: event.size, version: event.version,
-      verdict: event.verdict.map { "\($0)" }, reason: event.reason.isEmpty ? nil : event.reason,
-      kind: event.type.map { "\($0.kind)" }, type: event.type?.identifier, mime: event.type?.mime)
+      verdict: event.verdict?.word, reason: event.reason.isEmpty ? nil : event.reason,
+      kind: event.type?.kind.word, type: event.type?.identifier, mime: event.type?.mime)
   }
 }
