@@ -19,6 +19,8 @@ struct WaitTests {
         os.rename("a.mp4", "b.mp4"); say("renamed"); os.write(f, data[half:]); os.close(f)
         """
       ) { (word: String) throws in
+        // One that begins after the rename waits for another document.
+        try eventually("both listen") { early.isConnected && moved.isConnected }
         // It stays blocked for as long as the writer does.
         #expect(early.isRunning && moved.isRunning)
         if word == "half" { #expect(try share.sharefs(["wait", "--timeout", "0.3", "\(share.folder)/a.mp4"]) == 4) }

@@ -101,7 +101,7 @@ struct EventFilter {
     if types.isEmpty { return true }
     // A comparison of the whole folder is of no type.
     if event.event == Event.Kind.rescan.rawValue { return !kinds.isEmpty }
-    guard let kind = MediaKind.allCases.first(where: { "\($0)" == event.kind }), let type = event.type,
+    guard let kind = MediaKind.allCases.first(where: { $0.word == event.kind }), let type = event.type,
       let mime = event.mime
     else { return types.matches(nil) }
     return types.matches(MediaType(kind: kind, identifier: type, mime: mime))
