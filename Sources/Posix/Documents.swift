@@ -40,9 +40,14 @@ extension Descriptor {
     try open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: mode)
   }
 
-  /// Sees to it that a file is there, with this mode when it is made.
+  /// Sees to it that a file is there, with this mode when it is made. Nothing is opened: closing any descriptor of a file takes away the locks
+  /// (fcntl) that this process has on it.
   public static func ensureFile(_ path: FileName, mode: mode_t = 0o600) throws(Errno) {
-    _ = try open(path, O_RDWR | O_CREAT, mode: mode)
+    do throws(Errno) {
+      _ = try unsafe path.withCString { path throws(Errno) in try check { unsafe mknod(path, S_IFREG | mode, 0) } }
+    } catch .exists {
+      // It is there.
+    }
   }
 }
 

@@ -130,6 +130,23 @@ import Testing
     #expect(try reader.list().count == Int(inode) + 1)
   }
 
+  /// A foreign reader that closes the database removes the log where it finds no locks: those of the writer must outlive whatever else
+  /// this process does with the database.
+  @Test func aForeignReaderLeavesTheLogToTheWriter() throws {
+    let book = try Book()
+    try book.settle(path("0.mp4"), 1)
+    let log = book.folder.path.appending(FileName(Array(Catalog.fileName.bytes) + Array("-wal".utf8)))
+    let before = try Files.status(log).inode
+    for number in 1...5 {
+      try Catalog.checkpoint(folder: book.folder.path)
+      _ = try CatalogReader(folder: book.folder.path)
+      try sqlite(book.folder, "SELECT count(*) FROM asset")
+      try book.settle(path("\(number).mp4"), UInt64(number + 1))
+      #expect(try CatalogReader(folder: book.folder.path)?.summary().assets == number + 1)
+    }
+    #expect(try Files.status(log).inode == before)
+  }
+
   @Test func oneTransactionForThousands() throws {
     let book = try Book()
     var effects: [Effect] = []
