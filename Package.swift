@@ -74,7 +74,7 @@ let package = Package(
       name: "worker-double", dependencies: ["Contracts", "Posix"], path: "Tests/WorkerDouble", cSettings: gnu,
       swiftSettings: strict),
     tests("TreeTests", ["Tree", "Fuse", "Contracts", "Posix"]),
-    tests("MountTests", ["Control", "Posix", "sharefs", "sharefs-worker"]),
+    tests("MountTests", ["Control", "Posix", "sharefs", "sharefs-worker", "worker-double"]),
     .testTarget(
       name: "CommandTests", dependencies: ["sharefs", "sharefs-worker", "Catalog", "Control", "Contracts", "Posix"],
       exclude: ["Snapshots"], cSettings: gnu, swiftSettings: strict),

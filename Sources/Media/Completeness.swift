@@ -5,6 +5,8 @@ import Contracts
 enum Completeness: Hashable {
   case whole
   case unknown
+  /// It seems to end in the midst of a picture: decoding that one tells.
+  case unfinished
   /// With one plain sentence.
   case cut(String)
 
@@ -21,7 +23,7 @@ enum Completeness: Hashable {
     case .asf: orUnwritten(source, asf(source))
     case .flv: flv(source)
     case .ogg: ogg(source)
-    case .transportStream: orUnwritten(source, transportStream(source))
+    case .transportStream: orUnwritten(source, TransportStream.check(source))
     case .programStream: orUnwritten(source, ProgramStream.check(source))
     case .mp3: orUnwritten(source, mp3(source))
     case .flac: orUnwritten(source, FLACFile.check(source))
@@ -148,14 +150,6 @@ enum Completeness: Hashable {
     }
     if end > tail.count { return endMissing }
     return flags & 4 != 0 ? .whole : end == tail.count ? .unknown : endMissing
-  }
-
-  private static func transportStream(_ source: Source) -> Completeness {
-    guard let (length, mark) = TypeDetection.packets(source.bytes(at: 0, 8192)) else { return .unknown }
-    // Blu-ray puts four bytes of time before each mark.
-    let start = length == 192 ? mark - 4 : mark
-    return (source.size - Int64(start)) % Int64(length) == 0
-      ? .unknown : .cut("The last packet of the stream is cut off.")
   }
 
   /// The Xing or Info header, where there is one, counts the bytes.

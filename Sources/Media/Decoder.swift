@@ -142,6 +142,8 @@ func value(of key: String, in dictionary: OpaquePointer?) -> String? {
     unsafe context.pointee.skip_loop_filter = isHuge || (only && shrinking >= 3) ? AVDISCARD_ALL : AVDISCARD_DEFAULT
   }
 
+  func skipLoopFilter() { unsafe context.pointee.skip_loop_filter = AVDISCARD_ALL }
+
   func flush() { unsafe avcodec_flush_buffers(context) }
 
   /// - Returns: libav's error code, 0 or more when it was taken.

@@ -56,6 +56,7 @@ public struct Engine: Sendable {
 struct Finding {
   private(set) var verdict = Verdict.ready
   private(set) var reason = ""
+  private(set) var isUnfinished = false
   var facts = Facts()
   /// One for each box, or none.
   var rasters: [Raster] = []
@@ -64,7 +65,11 @@ struct Finding {
   init(placeholder: PlaceholderKind) { self.placeholder = placeholder }
 
   /// Some formats do not say how long the file is: then nothing is wrong with it as far as can be seen.
-  mutating func doubt() { reason = "Its format does not tell whether all of it is there." }
+  /// - Parameter isUnfinished: that its last picture may be cut.
+  mutating func doubt(isUnfinished: Bool = false) {
+    reason = "Its format does not tell whether all of it is there."
+    self.isUnfinished = isUnfinished
+  }
 
   /// Takes the first thing that is wrong: what follows from it says less.
   mutating func judge(_ error: MediaError) {

@@ -84,8 +84,10 @@ import Posix
   private func first(_ input: borrowing Input) -> Int64 {
     let goal = duration.map { min(5, $0 / 2) } ?? 5
     let target = time(goal)
-    // Matroska reads its index at the first seek.
-    if unsafe avformat_index_get_entries_count(input.stream(stream)) <= 1 { input.seek(stream, target) }
+    // Matroska reads its index at the first seek. Where there is none to read, that would be a search for nothing.
+    if !isSearched(input), unsafe avformat_index_get_entries_count(input.stream(stream)) <= 1 {
+      input.seek(stream, target)
+    }
     guard let before = keyframe(input, target, AVSEEK_FLAG_BACKWARD) else { return target }
     if before >= time(goal / 2) { return before }
     if let after = keyframe(input, target, 0), after <= time(goal * 3) { return after }
@@ -167,7 +169,7 @@ import Posix
     input.seekToByte(0)
   }
 
-  private func isSearched(_ input: borrowing Input) -> Bool { input.demuxer == "mpegts" || input.demuxer == "mpeg" }
+  private func isSearched(_ input: borrowing Input) -> Bool { ["mpegts", "mpeg", "ogg"].contains(input.demuxer) }
 
   /// What only packets and decoder could tell: a transport stream's length, from its last packets.
   func complete(_ facts: inout Facts, _ input: borrowing Input) {

@@ -7,9 +7,13 @@ struct HEIFFile {
   struct Item {
     fileprivate(set) var kind: [UInt8] = []
     fileprivate(set) var extents: [(place: Int64, length: Int)] = []
+    /// What stands in the description itself.
+    fileprivate(set) var inside: [UInt8] = []
     fileprivate(set) var properties: [Box] = []
     /// Of what it is a smaller picture.
     fileprivate(set) var thumbnailOf: UInt64?
+    /// What it is put together of, in rows.
+    fileprivate(set) var tiles: [UInt64] = []
 
     /// What the decoder must know first (`hvcC`).
     var configuration: [UInt8]? { property("hvcC").map(\.bytes.all) }
@@ -70,11 +74,12 @@ struct HEIFFile {
     }
     guard let description else { return nil }
     let boxes = Self.boxes(description)
+    let inside = boxes.first { $0.kind == Array("idat".utf8) }?.bytes ?? Bytes([])
     for box in boxes {
       switch String(decoding: box.kind, as: UTF8.self) {
       case "pitm": primary = box.bytes.big(4, box.bytes[0] == 0 ? 2 : 4) ?? 0
       case "iinf": readKinds(box.bytes)
-      case "iloc": readPlaces(box.bytes)
+      case "iloc": readPlaces(box.bytes, inside)
       case "iref": readReferences(box.bytes)
       case "iprp": readProperties(Self.boxes(box.bytes))
       default: break
@@ -109,7 +114,7 @@ struct HEIFFile {
     }
   }
 
-  private mutating func readPlaces(_ bytes: Bytes) {
+  private mutating func readPlaces(_ bytes: Bytes, _ inside: Bytes) {
     guard let version = bytes[0], version < 3, let sizes = bytes.big(4, 2) else { return }
     let (offsetSize, lengthSize) = (Int(sizes >> 12 & 15), Int(sizes >> 8 & 15))
     let (baseSize, indexSize) = (Int(sizes >> 4 & 15), version > 0 ? Int(sizes & 15) : 0)
@@ -121,14 +126,21 @@ struct HEIFFile {
     }
     guard let count = next(idSize), count <= Self.most else { return }
     for _ in 0..<count {
-      // Where the bytes stand: 0 in the file, which is the only place looked into.
+      // Where the bytes stand: 0 in the file, 1 in the description; in another item is not looked.
       guard let id = next(idSize), let method = next(version > 0 ? 2 : 0), next(2) != nil, let base = next(baseSize),
         let extents = next(2), extents <= Self.most
       else { return }
       for _ in 0..<extents {
         guard next(indexSize) != nil, let offset = next(offsetSize), let length = next(lengthSize) else { return }
-        guard method & 15 == 0, base < 1 << 48, offset < 1 << 48, length < 1 << 30 else { continue }
-        items[id, default: Item()].extents.append((Int64(base + offset), Int(length)))
+        guard base < 1 << 48, offset < 1 << 48, length > 0, length < 1 << 30 else { continue }
+        let (start, count) = (Int64(base + offset), Int(length))
+        switch method & 15 {
+        case 0: items[id, default: Item()].extents.append((start, count))
+        case 1 where start + Int64(count) <= Int64(inside.count):
+          // The description of a grid, which is short.
+          items[id, default: Item()].inside = Array(inside.all[Int(start)..<Int(start) + min(count, 16)])
+        default: continue
+        }
       }
     }
   }
@@ -136,9 +148,14 @@ struct HEIFFile {
   private mutating func readReferences(_ bytes: Bytes) {
     guard bytes.count > 4 else { return }
     let size = bytes[0] == 0 ? 2 : 4
-    for box in Self.boxes(Bytes(Array(bytes.all[4...]))) where box.kind == Array("thmb".utf8) {
-      guard let from = box.bytes.big(0, size), let to = box.bytes.big(size + 2, size) else { continue }
-      items[from, default: Item()].thumbnailOf = to
+    for box in Self.boxes(Bytes(Array(bytes.all[4...]))) {
+      guard let from = box.bytes.big(0, size), let count = box.bytes.big(size, 2) else { continue }
+      let to = (0..<Int(min(count, UInt64(Self.most)))).compactMap { box.bytes.big(size + 2 + $0 * size, size) }
+      switch String(decoding: box.kind, as: UTF8.self) {
+      case "thmb": items[from, default: Item()].thumbnailOf = to.first
+      case "dimg": items[from, default: Item()].tiles = to
+      default: break
+      }
     }
   }
 

@@ -71,7 +71,7 @@ struct Probe {
       let needsMore = unsafe parameters.codec_id == AV_CODEC_ID_H264 || parameters.codec_id == AV_CODEC_ID_HEVC
       return unsafe hasSize && (!needsMore || parameters.extradata_size > 0)
     }
-    if demuxer == "avi" || demuxer == "asf" || demuxer == "flv" {
+    if ["avi", "asf", "flv", "ogg"].contains(demuxer) {
       return unsafe hasSize && parameters.codec_id != AV_CODEC_ID_NONE
     }
     if demuxer == "mpegts" {

@@ -17,13 +17,17 @@ struct Raster {
 
   /// How lively it is: the standard deviation of its luma, of 255. A black or blank frame has less than 10.
   var liveliness: Double {
-    var sum = 0
-    var squares = 0
-    for place in stride(from: 0, to: pixels.count, by: 3) {
-      // 256ths of BT.709's shares.
-      let luma = (54 * Int(pixels[place]) + 183 * Int(pixels[place + 1]) + 19 * Int(pixels[place + 2])) >> 8
-      sum += luma
-      squares += luma * luma
+    let (sum, squares) = unsafe pixels.withUnsafeBufferPointer { pixels in
+      var (sum, squares): (UInt64, UInt64) = (0, 0)
+      for pixel in 0..<pixels.count / 3 {
+        let place = pixel &* 3
+        // 256ths of BT.709's shares.
+        let (red, green, blue) = unsafe (pixels[place], pixels[place &+ 1], pixels[place &+ 2])
+        let luma = (54 &* UInt32(red) &+ 183 &* UInt32(green) &+ 19 &* UInt32(blue)) &>> 8
+        sum &+= UInt64(luma)
+        squares &+= UInt64(luma &* luma)
+      }
+      return (sum, squares)
     }
     let count = Double(width * height)
     let mean = Double(sum) / count
@@ -34,21 +38,29 @@ struct Raster {
     if orientation == .upright { return self }
     var turned = Raster(
       width: orientation.swapsSides ? height : width, height: orientation.swapsSides ? width : height)
-    for row in 0..<height {
-      for column in 0..<width {
-        let x = orientation.isMirrored ? width - 1 - column : column
-        let (toColumn, toRow) =
-          switch orientation.quarterTurns {
-          case 1: (height - 1 - row, x)
-          case 2: (width - 1 - x, height - 1 - row)
-          case 3: (row, width - 1 - x)
-          default: (x, row)
+    // Where the first pixel goes, and how far on the next of its row and the next of its column go.
+    let mirror = orientation.isMirrored ? -1 : 1
+    let (right, down) =
+      switch orientation.quarterTurns {
+      case 1: (height * mirror, -1)
+      case 2: (-mirror, -width)
+      case 3: (-height * mirror, 1)
+      default: (mirror, width)
+      }
+    let first = (right < 0 ? -right * (width - 1) : 0) + (down < 0 ? -down * (height - 1) : 0)
+    unsafe turned.pixels.withUnsafeMutableBufferPointer { out in
+      unsafe pixels.withUnsafeBufferPointer { pixels in
+        var from = 0
+        for row in 0..<height {
+          var to = (first + row * down) * 3
+          for _ in 0..<width {
+            unsafe out[to] = pixels[from]
+            unsafe out[to + 1] = pixels[from + 1]
+            unsafe out[to + 2] = pixels[from + 2]
+            from += 3
+            to += right * 3
           }
-        let from = (row * width + column) * 3
-        let to = (toRow * turned.width + toColumn) * 3
-        turned.pixels[to] = pixels[from]
-        turned.pixels[to + 1] = pixels[from + 1]
-        turned.pixels[to + 2] = pixels[from + 2]
+        }
       }
     }
     return turned

@@ -43,7 +43,7 @@ extension Study {
     let small = file.items.values.filter { $0.thumbnailOf == file.primary }
     let enough = small.filter { $0.longest >= max(largest.width, largest.height) }.sorted { $0.longest < $1.longest }
     for item in enough + [whole] + small {
-      guard let frame = try decode(item, source) else { continue }
+      guard let frame = try decode(item, of: file, source) else { continue }
       try show(frame, 1, (item.isTurned ? item : whole).orientation, isStill: true, nil, &finding)
       if let size = whole.size {
         let isSideways = whole.orientation.swapsSides
@@ -56,7 +56,20 @@ extension Study {
     try preview(source, &finding)
   }
 
-  /// - Returns: nil when it is put together of others, or cannot be decoded.
+  /// - Returns: nil when it cannot be decoded.
+  private func decode(_ item: HEIFFile.Item, of file: HEIFFile, _ source: Source) throws(MediaError) -> DecodedFrame? {
+    guard item.kind == Array("grid".utf8) else { return try decode(item, source) }
+    let bytes = item.inside.isEmpty ? item.extents.first.map { source.bytes(at: $0.place, min($0.length, 16)) } : nil
+    guard let grid = TiledPicture(bytes ?? Bytes(item.inside)), item.tiles.count == grid.rows * grid.columns else {
+      return nil
+    }
+    return try grid.joined { number throws(MediaError) in
+      if source.isLate { throw .tooLong }
+      guard let tile = file.items[item.tiles[number]] else { return nil }
+      return try decode(tile, source)
+    }
+  }
+
   private func decode(_ item: HEIFFile.Item, _ source: Source) throws(MediaError) -> DecodedFrame? {
     let isJPEG = item.kind == Array("jpeg".utf8)
     guard isJPEG || (item.kind == Array("hvc1".utf8) && item.configuration != nil) else { return nil }

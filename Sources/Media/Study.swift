@@ -53,6 +53,7 @@ struct Study {
     switch Completeness.check(source, found.format) {
     case .whole: break
     case .unknown: if found.type.kind != .document { finding.doubt() }
+    case .unfinished: finding.doubt(isUnfinished: true)
     case .cut(let reason):
       finding.judge(MediaError(verdict: .incomplete, reason: reason))
       finding.placeholder = .damaged
@@ -137,6 +138,9 @@ struct Study {
     }
     finding = best
     choice.complete(&finding.facts, input)
+    if finding.isUnfinished, found, try StreamEnd(input, stream: index).isCut, !input.source.isLate {
+      finding.judge(MediaError(verdict: .incomplete, reason: "The last picture of the stream is cut off."))
+    }
     if !found { throw input.source.isLate ? .tooLong : .damaged("No picture in it can be decoded.") }
   }
 

@@ -65,7 +65,6 @@ public final class Pipeline: Settled, Projection {
           return catalog
         })
       else { return }
-      Thread.giveWay(.modest)
       Writer(parts, catalog).run()
     }
     let answerer = Thread("sharefs-answer") { parts.index.answer() }

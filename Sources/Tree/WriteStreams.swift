@@ -44,6 +44,8 @@ final class WriteStreams: Sendable {
   /// - Parameters:
   ///   - before: the status before anything that the open itself changes; nil for a document that it created.
   func begin(_ node: Node, before: FileStatus?, mayBeMapped: Bool) {
+    // Whoever opens it again after close() has returned begins a new version, though the watch may not have heard of the old one's end yet.
+    if node.peek({ $0.stream.isOpen && $0.stream.writers == 0 }) == true { lookAgain() }
     let isFirst = node.withStream { stream in
       stream.writers += 1
       if mayBeMapped { stream.mayBeMapped = true }

@@ -6,7 +6,7 @@ import Testing
 
 /// Mounts whose daemon was killed, or says nothing. They are made without one: whoever opens /dev/fuse and mounts may go,
 /// and leaves behind just what a kill -9 of ours leaves.
-@Suite(.enabled(if: System.isRoot && Files.mayAccess(FileName("/dev/fuse"), R_OK | W_OK)), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: System.isRoot && Files.mayAccess(FileName("/dev/fuse"), R_OK | W_OK)))
 struct DeadMountTests {
   /// Mounts as `fuse.sharefs`, and stays until it is killed.
   private static let script = """

@@ -72,7 +72,30 @@ import Testing
     }
   }
 
-  /// A telephone's photo is put together of tiles; the small picture beside it is what is shown.
+  /// A telephone's photo is put together of tiles.
+  @Test(arguments: [false, true])
+  func tilesArePutTogether(isInside: Bool) throws {
+    let tiles = try ["red", "lime", "blue", "white"].map {
+      try HEIF.Coded(kind: "hvc1", "color=\($0):s=160x96", width: 160, height: 96)
+    }
+    let grid = HEIF.Coded(
+      kind: "grid", configuration: [], data: [0, 0, 1, 1, 1, 0x40, 0, 180], width: 320, height: 180)
+    // Too small to be shown for it.
+    let small = try HEIF.Coded(kind: "hvc1", "color=black:s=64x36", width: 64, height: 36)
+    let file = HEIF.file(grid, turns: [("irot", 3)], small: small, tiles: tiles, isInside: isInside)
+    let made = try Made(file, as: "p.heic", [.standard, Box(width: 1000, height: 1000)])
+    #expect(made.outcome.verdict == .ready, "\(made.outcome.reason)")
+    #expect(made.rasters.map(\.corners) == ["brwg", "brwg"])
+    #expect(made.rasters.last?.width == 180 && made.rasters.last?.height == 320)
+    #expect(made.outcome.facts.width == 180 && made.outcome.facts.videoCodec == "hevc")
+    // One tile fewer than there should be, and one of another size.
+    let missing = HEIF.file(grid, turns: [], tiles: Array(tiles.dropLast()), isInside: isInside)
+    #expect(try Made(missing, as: "p.heic").outcome.verdict == .unsupported)
+    let uneven = HEIF.file(grid, turns: [], tiles: tiles.dropLast() + [small], isInside: isInside)
+    #expect(try Made(uneven, as: "p.heic").outcome.verdict == .unsupported)
+  }
+
+  /// Where there is one, the small picture beside it is what is shown.
   @Test func theSmallPictureOfATiledOneIsShown() throws {
     let small = try HEIF.Coded(kind: "hvc1", Fixtures.quarters, width: 320, height: 180)
     let tiled = HEIF.Coded(kind: "grid", configuration: [], data: [0, 0, 1, 1, 0, 0, 0, 0], width: 4032, height: 3024)
@@ -173,8 +196,14 @@ enum HEIF {
   }
 
   /// A file of one picture, and a smaller one of it.
-  static func file(_ picture: Coded, turns: [(String, UInt8)], small: Coded? = nil) -> [UInt8] {
-    let all = [picture] + (small.map { [$0] } ?? [])
+  /// - Parameters:
+  ///   - tiles: what it is put together of.
+  ///   - isInside: whether the picture's own bytes stand in the description.
+  static func file(
+    _ picture: Coded, turns: [(String, UInt8)], small: Coded? = nil, tiles: [Coded] = [], isInside: Bool = false
+  ) -> [UInt8] {
+    let all = [picture] + (small.map { [$0] } ?? []) + tiles
+    let firstTile = all.count - tiles.count + 1
     var properties: [[UInt8]] = []
     var owned: [[Int]] = []
     for item in all {
@@ -186,12 +215,19 @@ enum HEIF {
       properties += mine
     }
     let full = big(0, 4)
+    let references =
+      (small == nil ? [] : box("thmb", big(2, 2) + big(1, 2) + big(1, 2)))
+      + (tiles.isEmpty
+        ? []
+        : box("dimg", big(1, 2) + big(tiles.count, 2) + tiles.indices.flatMap { big(firstTile + $0, 2) }))
     func description(_ start: Int) -> [UInt8] {
       var place = start
-      var places: [UInt8] = [0, 0, 0, 0, 0x44, 0] + big(all.count, 2)
+      var places: [UInt8] = [1, 0, 0, 0, 0x44, 0] + big(all.count, 2)
       for (index, item) in all.enumerated() {
-        places += big(index + 1, 2) + big(0, 2) + big(1, 2) + big(place, 4) + big(item.data.count, 4)
-        place += item.data.count
+        let isInside = isInside && index == 0
+        places += big(index + 1, 2) + big(isInside ? 1 : 0, 2) + big(0, 2) + big(1, 2)
+        places += big(isInside ? 0 : place, 4) + big(item.data.count, 4)
+        if !isInside { place += item.data.count }
       }
       let kinds = all.enumerated().map { index, item in
         box("infe", [2, 0, 0, 0] + big(index + 1, 2) + big(0, 2) + Array(item.kind.utf8) + [0])
@@ -204,11 +240,12 @@ enum HEIF {
           "meta",
           full + box("hdlr", full + full + Array("pict".utf8) + [UInt8](repeating: 0, count: 13))
             + box("pitm", full + big(1, 2)) + box("iinf", full + big(all.count, 2) + kinds.flatMap { $0 })
-            + (small == nil ? [] : box("iref", full + box("thmb", big(2, 2) + big(1, 2) + big(1, 2))))
+            + (references.isEmpty ? [] : box("iref", full + references))
+            + (isInside ? box("idat", picture.data) : [])
             + box("iprp", box("ipco", properties.flatMap { $0 }) + box("ipma", full + big(all.count, 4) + owners))
             + box("iloc", places))
     }
     let head = description(0).count
-    return description(head + 8) + box("mdat", all.flatMap(\.data))
+    return description(head + 8) + box("mdat", all.dropFirst(isInside ? 1 : 0).flatMap(\.data))
   }
 }

@@ -135,27 +135,6 @@ import Testing
   }
 }
 
-/// The end of a program stream and of a transport stream.
-@Suite struct StreamEndTests {
-  @Test(arguments: [("a.mpg", []), ("a.vob", ["-f", "vob"]), ("d.mpg", ["-f", "dvd"])] as [(String, [String])])
-  func aCutProgramStreamIsIncomplete(name: String, arguments: [String]) throws {
-    let whole = try Fixtures.video(name, Fixtures.moving, ["-c:v", "mpeg2video"] + arguments)
-    #expect(try Made(whole, as: name).outcome.verdict == .ready)
-    for part in [10, 33, 50, 66, 90, 99] {
-      let cut = try Made(Array(whole[..<(whole.count * part / 100 | 1)]), as: name).outcome
-      #expect(cut.verdict == .incomplete, "\(part) %: \(cut.reason)")
-    }
-  }
-
-  /// Nothing tells such a file from a whole one, and that is said.
-  @Test func aTransportStreamCutBetweenPacketsIsDoubted() throws {
-    let whole = try Fixtures.video("a.ts")
-    let cut = try Made(Array(whole[..<(whole.count / 2 / 188 * 188)]), as: "a.ts").outcome
-    #expect(cut.verdict == .ready && cut.reason == "Its format does not tell whether all of it is there.")
-    #expect(try Made(Array(whole[..<(whole.count / 2 / 188 * 188 + 9)]), as: "a.ts").outcome.verdict == .incomplete)
-  }
-}
-
 extension Fixtures {
   /// All frames as ffmpeg decodes them one after the other, as rows of RGB.
   static func frames(_ file: [UInt8], _ name: String, _ filter: String) throws -> [[UInt8]] {

@@ -47,10 +47,16 @@ import Testing
     await #expect(processExitsWith: .signal(SIGSYS)) { _exit(try inside { CInt(umask(0)) }) }
   }
 
-  /// As ptrace does, which cannot be called from Swift.
   @Test func noOtherProcessCanBeLookedInto() async {
+    await #expect(processExitsWith: .signal(SIGSYS)) { _exit(try inside(readOtherProcess)) }
+    await #expect(processExitsWith: .signal(SIGSYS)) { _exit(try inside(try tracing(parent: getppid()))) }
     await #expect(processExitsWith: .signal(SIGSYS)) {
+      becomeUser()
       _exit(try inside(readOtherProcess))
+    }
+    await #expect(processExitsWith: .signal(SIGSYS)) {
+      becomeUser()
+      _exit(try inside(try tracing(parent: getppid())))
     }
   }
 
@@ -71,7 +77,7 @@ import Testing
 
   @Test func anOrdinaryUsersWorkerStandsBehindTheSameWalls() async {
     await #expect(processExitsWith: .exitCode(0)) {
-      guard geteuid() != 0 || (setresgid(1000, 1000, 1000) == 0 && setresuid(1000, 1000, 1000) == 0) else { _exit(99) }
+      becomeUser()
       _exit(try firstBreach())
     }
   }
@@ -89,6 +95,19 @@ import Testing
 private func inside(_ call: () -> CInt) throws -> CInt {
   _ = try Sandbox.enter()
   return call() < 0 ? errno : 0
+}
+
+private func becomeUser() {
+  guard geteuid() != 0 || (setresgid(1000, 1000, 1000) == 0 && setresuid(1000, 1000, 1000) == 0) else { _exit(99) }
+}
+
+/// ptrace, which Swift does not see, as its number of arguments may vary: looked up by its name.
+private func tracing(parent: pid_t) throws -> () -> CInt {
+  typealias Trace = @convention(c) (CInt, pid_t, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CLong
+  let symbol = try unsafe #require(unsafe dlsym(nil, "ptrace"))
+  let trace = unsafe unsafeBitCast(symbol, to: Trace.self)
+  let attach: CInt = 16
+  return { CInt(truncatingIfNeeded: trace(attach, parent, nil, nil)) }
 }
 
 private func readOtherProcess() -> CInt {

@@ -6,7 +6,7 @@ import Testing
 @testable import Media
 
 /// The built worker, driven as the daemon drives it.
-@Suite(.timeLimit(.minutes(1))) struct WorkerTests {
+@Suite struct WorkerTests {
   private static func program() throws -> FileName {
     var path = [CChar](repeating: 0, count: 4096)
     let length = unsafe readlink("/proc/self/exe", &path, path.count)

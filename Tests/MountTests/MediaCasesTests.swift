@@ -87,10 +87,12 @@ struct MediaCasesTests {
       try share.python(
         """
         import shutil, threading
-        stop = False; looks = [0]
+        stop = False; looks = [0]; longest = [0]
         def look():
             while not stop:
-                os.stat("."); os.listdir("."); looks[0] += 1
+                begun = time.monotonic()
+                os.stat("."); os.listdir("."); os.listdir(".thumbs")
+                longest[0] = max(longest[0], time.monotonic() - begun); looks[0] += 1
         thread = threading.Thread(target=look, daemon=True); thread.start()
         for n in range(5):
             for path in \(bombs):
@@ -102,6 +104,8 @@ struct MediaCasesTests {
                 assert size > 100, size
         stop = True; thread.join()
         assert looks[0] > before, looks
+        # Far below what a decoder may take for one of them.
+        assert longest[0] < 2, longest
         """)
       try share.waitUntilIdle()
       let rows = try share.list()
@@ -113,6 +117,44 @@ struct MediaCasesTests {
       #expect(try share.run("cp", Fixtures.clip("red"), "\(share.folder)/after.mp4") == 0)
       #expect(try share.colour(".thumbs/after.mp4.png") == "red")
     }
+  }
+
+  /// A file that ends the program that looks at it, whatever it is that does so: tried twice, and then not until it changes, whether
+  /// the daemon is another one or not. The program here is one that ends when it is told to.
+  @Test(arguments: Mode.possible) func aPoisonFileIsTriedTwiceAndNotAfterARemount(mode: Mode) throws {
+    let share = try Share(mode, mounted: false)
+    let double = String(Share.sharefs.dropLast("sharefs".utf8.count)) + "worker-double"
+    let programs = "\(share.base)/bin"
+    #expect(try share.run("mkdir", programs, share.folder) == 0)
+    #expect(try share.run("cp", Share.sharefs, "\(programs)/sharefs") == 0)
+    #expect(try share.run("cp", double, "\(programs)/sharefs-worker") == 0)
+    func mount() throws {
+      #expect(try share.run("\(programs)/sharefs", "mount", "--state", share.state, share.folder) == 0)
+      try share.waitUntilIdle()
+    }
+    func tries(_ name: String) throws -> Int {
+      try share.output("cat", ["\(programs)/sharefs-worker.log"]).split(separator: "\n").count {
+        $0.hasPrefix("\(name) ")
+      }
+    }
+    try mount()
+    try share.shell("echo crash >poison.mp4; echo good >good.mp4")
+    try share.waitUntilIdle()
+    for _ in 0..<2 {
+      #expect(try tries("poison.mp4") == 2 && tries("good.mp4") == 1)
+      #expect(try share.row("poison.mp4")?.verdict == "invalid" && share.row("good.mp4")?.verdict == "ready")
+      #expect(try share.exists(".thumbs/poison.mp4.png"))
+      try share.unmount()
+      try mount()
+    }
+    // Looked at, renamed and given another time it is the same content.
+    try share.shell("cat poison.mp4 >/dev/null; mv poison.mp4 again.mp4; touch again.mp4")
+    try share.waitUntilIdle()
+    #expect(try tries("again.mp4") == 0)
+    try share.shell("echo good now >again.mp4")
+    try share.waitUntilIdle()
+    #expect(try share.row("again.mp4")?.verdict == "ready")
+    try share.end()
   }
 
   /// Many writers, a lister, a watcher and a foreign reader of the database: nothing is lost and nothing locked (photoprism 1734).

@@ -42,12 +42,14 @@ import Testing
         if (try? dump(database)) != nil { foreign.count() }
       }
     }
+    // Also when something fails: it would go on for ever.
+    defer { foreign.set() }
     let taker = Taker(share)
     let threads = (0..<8).map { part in
       Thread("test-copy") { for number in 0..<250 { taker.put("d\(part)/\(number).mp4", "good \(part) \(number)") } }
     }
     for thread in threads { thread.join() }
-    try eventually("all of them", within: 120) { share.pipeline.status().summary?.verdicts[.ready] == 2000 }
+    try eventually("all of them", within: 300) { share.pipeline.status().summary?.verdicts[.ready] == 2000 }
     foreign.set()
     reader.join()
     try share.idle()

@@ -23,6 +23,22 @@ import Testing
     #expect(share.happened.map(\.number) == [1, 2, 3, 4, 5])
   }
 
+  /// The view's own size, whatever it is, and the desktop's two: a document is looked at once for all of them.
+  @Test func allSizesComeFromOneJob() throws {
+    let share = try Share(starting: false)
+    share.box = Box(width: 400, height: 300)
+    let desktop = share.folder.path.appending("desktop")
+    share.desktop = Settings.Desktop(cacheFolder: desktop, mountpoint: share.source)
+    try share.start()
+    _ = try share.ready(try share.put(path("a.mp4"), "good"))
+    for size in ["normal", "large"] {
+      let folder = desktop.appending("thumbnails").appending(size)
+      try eventually("the desktop's \(size) one") { ((try? Files.names(in: folder)) ?? []).count == 1 }
+    }
+    try share.idle()
+    #expect(share.jobs().count == 1)
+  }
+
   @Test func verdictsAndPlaceholders() throws {
     let share = try Share()
     let cut = try share.put(path("cut.mp4"), "cut")

@@ -108,6 +108,7 @@ final class Share {
   private let device: UInt64
   private let opened: SharedDescriptor
   var box = Box.standard
+  var desktop: Settings.Desktop?
   var workers = 2
   var patience = Clock.seconds(10)
 
@@ -143,11 +144,11 @@ final class Share {
   }
 
   func start(scanned: Bool = true) throws {
-    pipeline = try Pipeline(
-      settings: Settings(
-        catalogFolder: state, cacheFolder: cache, worker: worker, workers: workers, box: box, source: opened.raw,
-        patience: patience, isBeingWritten: { [written] file in written.files.withLock { $0.contains(file) } }),
-      reporter: recorder)
+    var settings = Settings(
+      catalogFolder: state, cacheFolder: cache, worker: worker, workers: workers, box: box, source: opened.raw,
+      patience: patience, isBeingWritten: { [written] file in written.files.withLock { $0.contains(file) } })
+    settings.desktop = desktop
+    pipeline = try Pipeline(settings: settings, reporter: recorder)
     events = pipeline.events.subscribe()
     pipeline.start(observer: recorder)
     if scanned { try eventually("the first scan") { self.pipeline.status().scanEnded != nil } }

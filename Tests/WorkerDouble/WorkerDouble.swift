@@ -50,8 +50,10 @@ private func answer(
   let picture = png(30, 20, Array(content.prefix(64)))
   func send(_ outcome: Outcome) throws(Errno) { try channel.send(Frame.encode(outcome)) }
   func good(_ verdict: Verdict = .ready, _ bytes: [UInt8], width: Int = 30, height: Int = 20) throws(Errno) {
-    try memory.write(bytes)
-    try send(outcome(job.number, verdict, size: bytes.count, width: width, height: height))
+    // The same in each size asked for.
+    for _ in job.boxes { try memory.write(bytes) }
+    try send(
+      outcome(job.number, verdict, size: bytes.count, width: width, height: height, pictures: job.boxes.count))
   }
   switch word {
   case "crash":
@@ -91,7 +93,9 @@ private func answer(
   }
 }
 
-private func outcome(_ number: UInt64, _ verdict: Verdict, size: Int, width: Int, height: Int) -> Outcome {
+private func outcome(
+  _ number: UInt64, _ verdict: Verdict, size: Int, width: Int, height: Int, pictures: Int = 1
+) -> Outcome {
   var facts = Facts()
   facts.type = MediaType(kind: .video, identifier: "public.mpeg-4", mime: "video/mp4")
   facts.container = "mov"
@@ -101,7 +105,8 @@ private func outcome(_ number: UInt64, _ verdict: Verdict, size: Int, width: Int
   facts.hasAudio = true
   return Outcome(
     number: number, verdict: verdict, reason: verdict == .ready ? "" : "It ends early.", facts: facts,
-    pictures: [Outcome.Drawn(width: width, height: height, offset: 0, length: size)], placeholder: nil)
+    pictures: (0..<pictures).map { Outcome.Drawn(width: width, height: height, offset: $0 * size, length: size) },
+    placeholder: nil)
 }
 
 /// A PNG as far as the daemon looks; `mark` stands in its data.
