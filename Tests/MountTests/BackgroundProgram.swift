@@ -35,7 +35,9 @@ final class BackgroundProgram: Sendable {
   var isConnected: Bool {
     let folder = FileName("/proc/\(process)/fd")
     return ((try? Files.names(in: folder)) ?? []).contains { name in
-      (try? Files.target(folder.appending(name)))?.hasPrefix("socket:") ?? false
+      // What it was started with may be one too.
+      !["0", "1", "2"].contains(name.description)
+        && (try? Files.target(folder.appending(name)))?.hasPrefix("socket:") ?? false
     }
   }
 

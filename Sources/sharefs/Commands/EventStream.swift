@@ -14,10 +14,10 @@ final class EventStream {
   /// Seconds that a daemon may take to answer.
   private static let patience = 5.0
 
-  /// The same, where there is not that much time left.
+  /// The same, where there is not that much time left; whatever the time, a busy daemon gets a second.
   static func patience(until deadline: Clock.Instant?) -> Double {
     guard let deadline else { return patience }
-    return max(0, min(patience, Double(deadline - Clock.now()) / 1e9))
+    return max(1, min(patience, Double(deadline - Clock.now()) / 1e9))
   }
 
   private let mountpoint: FileName
