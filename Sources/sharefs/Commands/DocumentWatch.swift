@@ -35,6 +35,8 @@ final class DocumentWatch {
   private static let patience = 10.0
   /// Seconds between two questions about what is being written.
   private static let pause = 0.1
+  /// Seconds after which is asked though no event came: one comes a moment before the daemon answers by it, and this process may be the faster.
+  private static let doubt = 1.0
 
   let share: FoundShare
   private let stream: EventStream
@@ -71,14 +73,14 @@ final class DocumentWatch {
       if items.allSatisfy({ $0.outcome != nil }) { return }
       if let deadline, Clock.now() >= deadline { return }
       let isWriting = items.contains { $0.outcome == nil && $0.isWriting }
-      let next = isWriting ? Clock.now() + Clock.seconds(Self.pause) : nil
-      switch try stream.next(until: [deadline, next].compactMap { $0 }.min()) {
+      let next = Clock.now() + Clock.seconds(isWriting ? Self.pause : Self.doubt)
+      switch try stream.next(until: min(deadline ?? next, next)) {
       case .event(let event, _):
         awaySince = nil
         for item in items where item.outcome == nil { note(event, item) }
       case .overflow:
         for item in items { item.isStale = true }
-      case .timedOut: for item in items where item.isWriting { item.isStale = true }
+      case .timedOut: for item in items where item.isWriting || !isWriting { item.isStale = true }
       case .unmounted:
         let since = awaySince ?? Clock.now()
         awaySince = since
