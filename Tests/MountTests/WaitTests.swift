@@ -64,8 +64,11 @@ struct WaitTests {
         f = os.open("d/e/b.mp4", os.O_CREAT | os.O_WRONLY); os.write(f, data[:half])
         waits = subprocess.Popen(["\(Share.sharefs)", "wait", "--json", "d/e/b.mp4"], stdout=subprocess.PIPE)
         # Nobody sees when it has begun: it has when a line on the socket speaks of a second watcher's place.
-        while "sharefs" not in open("/proc/%d/comm" % waits.pid).read() or not any(
-            "socket:" in os.readlink("/proc/%d/fd/%s" % (waits.pid, n)) for n in os.listdir("/proc/%d/fd" % waits.pid)): time.sleep(0.01)
+        def listens():
+            try: return "sharefs" in open("/proc/%d/comm" % waits.pid).read() and any(
+                "socket:" in os.readlink("/proc/%d/fd/%s" % (waits.pid, n)) for n in os.listdir("/proc/%d/fd" % waits.pid))
+            except FileNotFoundError: return False
+        while not listens(): time.sleep(0.01)
         time.sleep(0.3); os.rename("d", "moved"); time.sleep(0.1); os.rename("moved/e", "x/e"); os.rename("x/e/b.mp4", "x/e/c.mp4"); time.sleep(0.3)
         assert waits.poll() is None; os.write(f, data[half:]); os.close(f)
         out = waits.communicate(timeout=30)[0]; assert waits.returncode == 0 and out.startswith(b'{"path":"x/e/c.mp4","asset":'), (waits.returncode, out)
