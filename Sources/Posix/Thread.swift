@@ -26,6 +26,25 @@ public final class Thread: Sendable {
   public static var currentID: pid_t { clinux_thread_id() }
 }
 
+/// The one thread of an object, which begins it and waits for its end.
+public struct OwnThread: ~Copyable, Sendable {
+  private let thread = Guarded<Thread?>(nil)
+
+  public init() {}
+
+  public func begin(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    thread.withLock { $0 = Thread(name, body) }
+  }
+
+  /// Waits for its end; at once where it was never begun, or has been waited for.
+  public func join() {
+    thread.withLock { thread in
+      defer { thread = nil }
+      return thread
+    }?.join()
+  }
+}
+
 private final class Start: Sendable {
   let name: String
   let body: @Sendable () -> Void

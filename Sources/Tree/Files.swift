@@ -117,11 +117,11 @@ private final class Reaper: Sendable {
   }
 
   private let state = Monitor(State())
-  private let thread = Guarded<Thread?>(nil)
+  private let thread = OwnThread()
 
   init() {
     let state = state
-    let started = Thread("sharefs-reaper") {
+    thread.begin("sharefs-reaper") {
       while true {
         let work: (descriptors: [SharedDescriptor], mayTrim: Bool)? = state.wait { state in
           if state.descriptors.isEmpty && !state.mayTrim { return state.isStopping ? .some(nil) : nil }
@@ -135,7 +135,6 @@ private final class Reaper: Sendable {
         if work.mayTrim { System.giveMemoryBack() }
       }
     }
-    thread.withLock { $0 = started }
   }
 
   func drop(_ descriptor: SharedDescriptor) { state.change { $0.descriptors.append(descriptor) } }
@@ -144,9 +143,6 @@ private final class Reaper: Sendable {
 
   func stop() {
     state.change { $0.isStopping = true }
-    thread.withLock { thread in
-      defer { thread = nil }
-      return thread
-    }?.join()
+    thread.join()
   }
 }

@@ -11,7 +11,7 @@ final class MappingWatch: Sendable {
   private let state = Monitor(State())
   /// How many wait or are being finished: a look costs nothing while nobody is.
   private let count = Atomic<Int>(0)
-  private let thread = Guarded<Thread?>(nil)
+  private let thread = OwnThread()
   private let isStopping = Atomic<Bool>(false)
 
   private struct State {
@@ -30,7 +30,7 @@ final class MappingWatch: Sendable {
     wakeup = try Wakeup()
     // A lease that is broken the moment after it was given sends SIGIO.
     Signals.ignore(SIGIO)
-    thread.withLock { thread in thread = Thread("sharefs-mapping") { [self] in run() } }
+    thread.begin("sharefs-mapping") { [self] in run() }
   }
 
   /// Whether somebody still has the file open for writing, which after the last RELEASE can only be a mapping.
@@ -77,11 +77,7 @@ final class MappingWatch: Sendable {
   func stop() {
     isStopping.store(true, ordering: .releasing)
     wakeup.wake()
-    let thread = thread.withLock { thread in
-      defer { thread = nil }
-      return thread
-    }
-    thread?.join()
+    thread.join()
   }
 
   private func ended(_ watch: CInt) {

@@ -30,7 +30,7 @@ final class DesktopCache: Sendable {
   private let catalog: FileName
   private let problems: Problems
   private let state = Monitor(State())
-  private let thread = Guarded<Thread?>(nil)
+  private let thread = OwnThread()
 
   init(_ settings: Settings.Desktop, catalog: FileName, problems: Problems) {
     folder = settings.cacheFolder.appending("thumbnails")
@@ -40,21 +40,19 @@ final class DesktopCache: Sendable {
   }
 
   func start() {
-    thread.withLock { thread in
-      thread = Thread("sharefs-desktop") { [self] in
-        Thread.giveWay(.modest)
-        while true {
-          let task: Task?? = state.wait { state in
-            if !state.tasks.isEmpty { return .some(state.tasks.removeFirst()) }
-            return state.isStopping ? .some(nil) : nil
-          }
-          guard let task = task ?? nil else { return }
-          do throws(Errno) {
-            try perform(task)
-            problems.end(.desktop, "The desktop's thumbnails can be written again.")
-          } catch {
-            problems.begin(.desktop, .warning, "The desktop's thumbnails in \(folder) cannot be written: \(error).")
-          }
+    thread.begin("sharefs-desktop") { [self] in
+      Thread.giveWay(.modest)
+      while true {
+        let task: Task?? = state.wait { state in
+          if !state.tasks.isEmpty { return .some(state.tasks.removeFirst()) }
+          return state.isStopping ? .some(nil) : nil
+        }
+        guard let task = task ?? nil else { return }
+        do throws(Errno) {
+          try perform(task)
+          problems.end(.desktop, "The desktop's thumbnails can be written again.")
+        } catch {
+          problems.begin(.desktop, .warning, "The desktop's thumbnails in \(folder) cannot be written: \(error).")
         }
       }
     }
@@ -63,10 +61,7 @@ final class DesktopCache: Sendable {
   /// What is waiting is done first.
   func stop() {
     state.change { $0.isStopping = true }
-    thread.withLock { thread in
-      defer { thread = nil }
-      return thread
-    }?.join()
+    thread.join()
   }
 
   // MARK: From the worker's thread

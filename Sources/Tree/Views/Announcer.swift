@@ -48,7 +48,7 @@ final class Announcer: Sendable {
   private let device = Guarded<UInt64?>(nil)
   private let acting = Guarded<Action?>(nil)
   private let threadID = Atomic<pid_t>(0)
-  private let thread = Guarded<Thread?>(nil)
+  private let thread = OwnThread()
 
   init(mountpoint: FileName, view: FileName, mark: UInt64, waits: FolderWaits, watchers: Watchers) {
     self.mountpoint = mountpoint
@@ -58,17 +58,12 @@ final class Announcer: Sendable {
     self.watchers = watchers
   }
 
-  func start() {
-    thread.withLock { thread in thread = Thread("sharefs-herald") { [self] in run() } }
-  }
+  func start() { thread.begin("sharefs-herald") { [self] in run() } }
 
   func stop() {
     waits.stop()
     state.change { $0.isStopping = true }
-    thread.withLock { thread in
-      defer { thread = nil }
-      return thread
-    }?.join()
+    thread.join()
   }
 
   /// Whether somebody may want to be told something.

@@ -34,31 +34,26 @@ final class PageShelf: Sendable {
 
   let pages: any Pages
   private let state = Monitor(State())
-  private let thread = Guarded<Thread?>(nil)
+  private let thread = OwnThread()
 
   init(_ pages: any Pages) { self.pages = pages }
 
   func start() {
-    thread.withLock { thread in
-      thread = Thread("sharefs-page") { [state] in
-        while true {
-          let job: (@Sendable () -> Void)?? = state.wait { state in
-            if !state.jobs.isEmpty { return .some(state.jobs.removeFirst()) }
-            return state.isStopping ? .some(nil) : nil
-          }
-          guard let job = job ?? nil else { return }
-          job()
+    thread.begin("sharefs-page") { [state] in
+      while true {
+        let job: (@Sendable () -> Void)?? = state.wait { state in
+          if !state.jobs.isEmpty { return .some(state.jobs.removeFirst()) }
+          return state.isStopping ? .some(nil) : nil
         }
+        guard let job = job ?? nil else { return }
+        job()
       }
     }
   }
 
   func stop() {
     state.change { $0.isStopping = true }
-    thread.withLock { thread in
-      defer { thread = nil }
-      return thread
-    }?.join()
+    thread.join()
   }
 
   func add(_ job: @escaping @Sendable () -> Void) { state.change { $0.jobs.append(job) } }
