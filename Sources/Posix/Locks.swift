@@ -10,14 +10,7 @@ public struct FileLock: ~Copyable, Sendable {
   /// - Returns: nil when somebody else holds it.
   public static func take(_ path: FileName) throws(Errno) -> FileLock? {
     let file = try Descriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
-    let raw = file.raw
-    do throws(Errno) {
-      try check { clinux_lock_file(raw) }
-    } catch {
-      if error == .again { return nil }
-      throw error
-    }
-    return FileLock(descriptor: file)
+    return try file.lock() ? FileLock(descriptor: file) : nil
   }
 
   private init(descriptor: consuming Descriptor) { self.descriptor = descriptor }
@@ -25,9 +18,7 @@ public struct FileLock: ~Copyable, Sendable {
   /// Whether somebody holds it now; makes no file.
   public static func isHeld(_ path: FileName) -> Bool {
     do throws(Errno) {
-      let file = try Descriptor.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
-      try check { clinux_lock_file(file.raw) }
-      return false
+      return try !Descriptor.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK).lock()
     } catch {
       return error == .again
     }
