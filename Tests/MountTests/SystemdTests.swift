@@ -106,6 +106,10 @@ private enum ShellSession {
             if select.select([terminal], [], [], 0.2)[0]: seen += os.read(terminal, 65536)
         seen = seen[found.end():]
 
+    def completes(typed, wanted):
+        os.write(terminal, typed.encode() + b"\\t"); until(terminal, wanted.encode())
+        os.write(terminal, b"\\x15\\n"); until(terminal, b"ready>")
+
     """
 
   static let bash =
@@ -116,9 +120,6 @@ private enum ShellSession {
       until(terminal, b"ready>")
       os.write(terminal, f"bind 'set enable-bracketed-paste off'; bind 'set bell-style none'; source {script}; echo so''urced\\n".encode())
       until(terminal, b"sourced"); until(terminal, b"ready>")
-      def completes(typed, wanted):
-          os.write(terminal, typed.encode() + b"\\t"); until(terminal, wanted.encode())
-          os.write(terminal, b"\\x15\\n"); until(terminal, b"ready>")
       completes("sharefs umo", "sharefs umount ")
       completes("sharefs umount --la", "umount --lazy ")
       completes(f"sharefs umount {base}/my", r"my\\\\ share")
@@ -138,9 +139,6 @@ private enum ShellSession {
       until(terminal, b"ready>")
       os.write(terminal, f"unsetopt zle_bracketed_paste; fpath=({base}/functions $fpath); autoload -U compinit && compinit -u -d {base}/dump; echo so''urced\\n".encode())
       until(terminal, b"sourced"); until(terminal, b"ready>")
-      def completes(typed, wanted):
-          os.write(terminal, typed.encode() + b"\\t"); until(terminal, wanted.encode())
-          os.write(terminal, b"\\x15\\n"); until(terminal, b"ready>")
       completes("sharefs umo", "umount ")
       completes("sharefs umount --la", "--lazy ")
       completes("sharefs mount -o thumbs=hid", "thumbs=hidden")

@@ -4,8 +4,7 @@ enum Help {
     var text = "sharefs: a shared folder that catalogs and thumbnails the videos dropped into it\n\nUsage:\n"
     for verb in Verb.allCases { for line in verb.synopsis { text += "  sharefs \(line)\n" } }
     text += "  sharefs --help | --version\n\nVerbs:\n"
-    let widest = Verb.allCases.map(\.rawValue.count).max() ?? 0
-    for verb in Verb.allCases { text += "  \(pad(verb.rawValue, widest))  \(verb.summary)\n" }
+    text += table(Verb.allCases.map { ($0.rawValue, $0.summary) })
     text +=
       "\n`sharefs VERB --help` tells the rest. As mount helper: mount.sharefs SOURCE MOUNTPOINT [-sfnv] [-o LIST].\n"
     return text + exitCodes(ExitCode.allCases)
@@ -15,13 +14,9 @@ enum Help {
     var text = "sharefs \(verb.rawValue): \(verb.summary)\n\nUsage:\n"
     for line in verb.synopsis { text += "  sharefs \(line)\n" }
     text += "\n\(verb.details)\n\nOptions:\n"
-    let shown = verb.shownOptions
-    let widest = shown.map(\.spelling.count).max() ?? 0
-    for option in shown { text += "  \(pad(option.spelling, widest))  \(option.summary)\n" }
+    text += table(verb.shownOptions.map { ($0.spelling, $0.summary) })
     if verb == .mount {
-      text += "\nMount options:\n"
-      let widest = MountOptions.known.map(\.spelling.count).max() ?? 0
-      for option in MountOptions.known { text += "  \(pad(option.spelling, widest))  \(option.summary)\n" }
+      text += "\nMount options:\n" + table(MountOptions.known.map { ($0.spelling, $0.summary) })
       text +=
         "  The options that mount(8) and systemd keep for themselves (_netdev, nofail, noauto, user, x-...) are accepted.\n"
     }
@@ -29,11 +24,13 @@ enum Help {
   }
 
   private static func exitCodes(_ codes: [ExitCode]) -> String {
-    "\nExit codes:\n"
-      + codes.map { "  \(pad("\($0.rawValue)", 2))  \($0.meaning)\n" }.joined()
+    "\nExit codes:\n" + table(codes.map { ("\($0.rawValue)", $0.meaning) }, least: 2)
   }
 
-  private static func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
+  /// - Parameter least: letters of the left column.
+  private static func table(_ rows: [(left: String, right: String)], least: Int = 0) -> String {
+    let width = rows.reduce(least) { max($0, $1.left.count) }
+    return rows.map { left, right in "  \(left)\(String(repeating: " ", count: width - left.count))  \(right)\n" }
+      .joined()
   }
 }
