@@ -191,7 +191,7 @@ public enum SessionError: Error, Sendable {
     want(FUSE_CAP_POSIX_ACL)
     want(FUSE_CAP_ATOMIC_O_TRUNC)
     want(FUSE_CAP_PARALLEL_DIROPS)
-    // The libfuse's pipes cost more than the copies that they save.
+    // We look at each request's bytes before libfuse does; those in a pipe cannot be looked at.
     leave(FUSE_CAP_SPLICE_READ)
     leave(FUSE_CAP_SPLICE_WRITE)
     leave(FUSE_CAP_SPLICE_MOVE)

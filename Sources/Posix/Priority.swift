@@ -4,7 +4,7 @@ import Glibc
 extension Thread {
   /// How far a thread steps back behind others.
   public enum Modesty: CInt, Sendable {
-    /// Gets a third of a processor that somebody else wants too, and steps aside at once for who wakes up.
+    /// Gets a quarter of a processor that somebody else wants too, and steps aside at once for who wakes up.
     case modest = 5
     /// Gets next to nothing of what others want.
     case idle = 19

@@ -80,7 +80,7 @@ final class DocumentWatch {
         for item in items where item.outcome == nil { note(event, item) }
       case .overflow:
         for item in items { item.isStale = true }
-      case .timedOut: for item in items where item.isWriting || !isWriting { item.isStale = true }
+      case .timedOut: for item in items where item.isWriting == isWriting { item.isStale = true }
       case .unmounted:
         let since = awaySince ?? Clock.now()
         awaySince = since
