@@ -31,13 +31,23 @@ final class BackgroundProgram: Sendable {
     return rest.dropFirst().first.map { $0 != UInt8(ascii: "Z") } ?? false
   }
 
-  /// Whether it has a socket open: then a command listens to its daemon.
+  /// Whether it has a socket that is connected: then a command listens to its daemon. (The C library opens one for a moment, to ask for names of users.)
   var isConnected: Bool {
     let folder = FileName("/proc/\(process)/fd")
-    return ((try? Files.names(in: folder)) ?? []).contains { name in
+    let sockets = ((try? Files.names(in: folder)) ?? []).compactMap { name -> Substring? in
       // What it was started with may be one too.
-      !["0", "1", "2"].contains(name.description)
-        && (try? Files.target(folder.appending(name)))?.hasPrefix("socket:") ?? false
+      guard !["0", "1", "2"].contains(name.description),
+        let target = try? Files.target(folder.appending(name)).description, target.hasPrefix("socket:[")
+      else { return nil }
+      return target.dropFirst(8).dropLast()
+    }
+    guard !sockets.isEmpty, let table = try? Files.readStream(FileName("/proc/net/unix"), limit: 1 << 24) else {
+      return false
+    }
+    // Number, references, protocol, flags, type, state (3: connected), inode.
+    return String(decoding: table, as: UTF8.self).split(separator: "\n").contains { line in
+      let fields = line.split(separator: " ")
+      return fields.count > 6 && fields[5] == "03" && sockets.contains(fields[6])
     }
   }
 
