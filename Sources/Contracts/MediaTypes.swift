@@ -78,10 +78,13 @@ public enum MediaTypes {
     public.hevc video/h265 h265 265 hevc
     org.yuv4mpeg.y4m video/x-yuv4mpeg y4m
     org.ffmpeg.nut video/x-nut nut
+    org.itu.h261 video/h261 h261
+    org.itu.h263 video/h263 h263 263
+    com.adobe.filmstrip video/x-filmstrip flm
     """
 
   private static let images = """
-    public.jpeg image/jpeg jpg jpeg jpe jfif
+    public.jpeg image/jpeg jpg jpeg jpe jfif jls
     public.png image/png png apng
     com.compuserve.gif image/gif gif
     org.webmproject.webp image/webp webp
@@ -96,8 +99,18 @@ public enum MediaTypes {
     com.microsoft.ico image/vnd.microsoft.icon ico
     com.adobe.photoshop-image image/vnd.adobe.photoshop psd
     com.truevision.tga-image image/x-tga tga
-    public.pbm image/x-portable-anymap ppm pgm pbm pnm pam
+    public.pbm image/x-portable-anymap ppm pgm pbm pnm pam pfm phm
     com.ilm.openexr-image image/x-exr exr
+    org.qoiformat.qoi image/qoi qoi
+    com.microsoft.dds image/vnd.ms-dds dds
+    com.sgi.sgi-image image/x-sgi sgi
+    gov.nasa.gsfc.fits image/fits fits fit fts
+    org.smpte.dpx image/x-dpx dpx
+    com.zsoft.pcx image/vnd.zbrush.pcx pcx
+    com.sun.raster-image image/x-sun-raster ras sun im1 im8 im24 im32
+    public.xbitmap-image image/x-xbitmap xbm
+    public.xpixmap-image image/x-xpixmap xpm
+    public.xwindowdump-image image/x-xwindowdump xwd
     com.canon.cr2-raw-image image/x-canon-cr2 cr2
     com.canon.cr3-raw-image image/x-canon-cr3 cr3
     com.nikon.raw-image image/x-nikon-nef nef

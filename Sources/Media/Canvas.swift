@@ -123,10 +123,14 @@ struct Canvas {
   }
 
   private mutating func set(_ pixel: Int, _ paint: Paint, _ covered: Double) {
-    let parts = [paint.red, paint.green, paint.blue]
-    for part in 0..<3 {
-      let old = Double(raster.pixels[pixel * 3 + part])
-      raster.pixels[pixel * 3 + part] = UInt8((old + (parts[part] - old) * covered).rounded())
-    }
+    mix(pixel * 3, paint.red, covered)
+    mix(pixel * 3 + 1, paint.green, covered)
+    mix(pixel * 3 + 2, paint.blue, covered)
+  }
+
+  private mutating func mix(_ place: Int, _ part: Double, _ covered: Double) {
+    let old = Double(raster.pixels[place])
+    // Between the two, so never below 0: cut off, it is rounded.
+    raster.pixels[place] = UInt8(old + (part - old) * covered + 0.5)
   }
 }

@@ -72,15 +72,19 @@ struct Colour {
   }
 
   /// Red, green and blue, full range and of as many bits, from three planes.
-  func rgb<Sample: FixedWidthInteger & UnsignedInteger>(_ scaled: borrowing Scaled, of _: Sample.Type) -> [Sample] {
+  /// - Parameter wide: what holds a sample of which 65536 parts are counted. Twice as wide as it must be, it takes five times as long: then
+  ///   there are no vector instructions for it.
+  func rgb<Sample: FixedWidthInteger & UnsignedInteger, Wide: FixedWidthInteger & SignedInteger>(
+    _ scaled: borrowing Scaled, of _: Sample.Type, in wide: Wide.Type
+  ) -> [Sample] {
     let bits = Sample.bitWidth
     let most = (1 << bits) - 1
-    let middle = 1 << (bits - 1)
-    let zero = isFullRange ? 0 : 16 << (bits - 8)
+    let middle = Wide(1) << (bits - 1)
+    let zero: Wide = isFullRange ? 0 : 16 << (bits - 8)
     let one = 65536.0
     let luma = isFullRange ? one : one * Double(most) / Double(219 << (bits - 8))
     let chroma = isFullRange ? one : one * Double(most) / Double(224 << (bits - 8))
-    func whole(_ factor: Double) -> Int { Int(factor.rounded()) }
+    func whole(_ factor: Double) -> Wide { Wide(factor.rounded()) }
     let green = 1 - red - blue
     let (y, redOfV, blueOfU) = (whole(luma), whole(2 * (1 - red) * chroma), whole(2 * (1 - blue) * chroma))
     let greenOfU = whole(2 * (1 - blue) * blue / green * chroma)
@@ -93,9 +97,9 @@ struct Colour {
         let us = unsafe scaled.row(row, plane: 1, of: Sample.self)
         let vs = unsafe scaled.row(row, plane: 2, of: Sample.self)
         for column in 0..<width {
-          let light = unsafe (Int(lumas[column]) &- zero) &* y &+ 1 << 15
-          let u = unsafe Int(us[column]) &- middle
-          let v = unsafe Int(vs[column]) &- middle
+          let light = unsafe (Wide(lumas[column]) &- zero) &* y &+ 1 << 15
+          let u = unsafe Wide(us[column]) &- middle
+          let v = unsafe Wide(vs[column]) &- middle
           unsafe out[0] = Self.clamped(light &+ v &* redOfV)
           unsafe out[1] = Self.clamped(light &- u &* greenOfU &- v &* greenOfV)
           unsafe out[2] = Self.clamped(light &+ u &* blueOfU)
@@ -107,7 +111,9 @@ struct Colour {
   }
 
   @inline(__always)
-  private static func clamped<Sample: FixedWidthInteger & UnsignedInteger>(_ value: Int) -> Sample {
-    Sample(truncatingIfNeeded: min(max(value >> 16, 0), Int(Sample.max)))
+  private static func clamped<Sample: FixedWidthInteger & UnsignedInteger, Wide: FixedWidthInteger & SignedInteger>(
+    _ value: Wide
+  ) -> Sample {
+    Sample(truncatingIfNeeded: min(max(value >> 16, 0), Wide(Sample.max)))
   }
 }

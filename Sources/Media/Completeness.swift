@@ -36,7 +36,7 @@ enum Completeness: Hashable {
     case .cameraRaw: cameraRaw(source)
     case .pdf: lastBytes(source, Array("%%EOF".utf8))
     case .zip: lastBytes(source, [0x50, 0x4b, 5, 6])
-    case .jpegXL, .otherStill, .otherAudio, .otherVideo: orUnwritten(source, .unknown)
+    case .jpegXL, .icon, .otherStill, .rarePicture, .otherAudio, .otherVideo: orUnwritten(source, .unknown)
     case .text, .otherDocument: .unknown
     }
   }

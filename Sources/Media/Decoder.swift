@@ -49,6 +49,8 @@ import Posix
   var isKey: Bool { unsafe pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
   var stream: Int { unsafe Int(pointer.pointee.stream_index) }
   var size: Int { unsafe Int(pointer.pointee.size) }
+  /// The byte of the file at which it begins; negative where that is not known.
+  var place: Int64 { unsafe pointer.pointee.pos }
   /// In the stream's time base.
   var time: Int64? { unsafe known(pointer.pointee.pts) ?? known(pointer.pointee.dts) }
 }
@@ -125,6 +127,8 @@ func value(of key: String, in dictionary: OpaquePointer?) -> String? {
     unsafe made.pointee.thread_count = 1
     unsafe made.pointee.max_pixels = Decoder.mostPixels
     unsafe made.pointee.lowres = CInt(min(halvings, Int(found.pointee.max_lowres)))
+    // Numbers of light, which would be shown too dark.
+    if codec == AV_CODEC_ID_EXR { unsafe _ = av_opt_set(made.pointee.priv_data, "apply_trc", "iec61966_2_1", 0) }
     let code = unsafe avcodec_open2(made, found, nil)
     guard code >= 0 else { throw MediaError(libav: code, "The stream's description") }
     self.owner = owner

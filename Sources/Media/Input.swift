@@ -20,6 +20,10 @@ import Posix
     unsafe created.pointee.probesize = 1 << 21
     unsafe created.pointee.max_analyze_duration = 500_000
     unsafe created.pointee.format_probesize = 65536
+    // Samples may be DTS in disguise, which eight packets tell. libavformat would look at megabytes.
+    if format == "wav" { unsafe created.pointee.max_probe_packets = 8 }
+    // Then MP3's table of which byte is when is an index as others are.
+    if format == "mp3" { unsafe created.pointee.flags |= AVFMT_FLAG_FAST_SEEK }
     var options: OpaquePointer? = nil
     defer { unsafe av_dict_free(&options) }
     if format == nil { unsafe av_dict_set(&options, "format_whitelist", Self.guessable, 0) }
@@ -41,7 +45,8 @@ import Posix
   /// images, which make a reader open other files, are not among them.
   private static let guessable =
     "dv,mxf,mpeg,mpegvideo,mpegts,h264,hevc,m4v,rm,ivf,swf,nut,mp3,aac,ac3,eac3,dts,amr,ape,wv,caf,au,yuv4mpegpipe,"
-    + "mov,matroska,avi,asf,flv,ogg,nsv,bink,smk,vivo,gxf,wtv,ty,tta,truehd,voc,w64,aiff,flac,wav,roq,nuv,film_cpk"
+    + "mov,matroska,avi,asf,flv,ogg,nsv,bink,smk,vivo,gxf,wtv,ty,tta,truehd,voc,w64,aiff,flac,wav,roq,nuv,film_cpk,"
+    + "dirac,obu,av1,vc1,mjpeg,dnxhd,fits"
 
   var streams: Int { unsafe Int(clamping: context.pointee.nb_streams) }
 
@@ -92,6 +97,14 @@ import Posix
   @discardableResult
   func seek(_ index: Int, _ time: Int64, backward: Bool = true) -> Bool {
     unsafe av_seek_frame(context, CInt(index), time, backward ? AVSEEK_FLAG_BACKWARD : 0) >= 0
+  }
+
+  /// The byte at which the stream's index has the keyframe at or before `time`.
+  func place(_ index: Int, _ time: Int64) -> Int64? {
+    guard let entry = unsafe avformat_index_get_entry_from_timestamp(stream(index), time, AVSEEK_FLAG_BACKWARD) else {
+      return nil
+    }
+    return unsafe entry.pointee.pos
   }
 
   func seekToByte(_ place: Int64) { unsafe _ = av_seek_frame(context, -1, place, AVSEEK_FLAG_BYTE) }

@@ -61,9 +61,12 @@ struct Probe {
   private func isEnough(_ input: borrowing Input) -> Bool {
     let demuxer = input.demuxer
     guard let index = video else {
-      // Sound alone: the header of all but headerless formats says what it is.
+      // Sound alone: the header of all but headerless formats says what it is. Where there is a cover, how long it is will do.
       return (audio != nil || cover != nil) && !input.isHeaderless
-        && audio.map { unsafe input.stream($0).pointee.codecpar.pointee.sample_rate > 0 } != false
+        && audio.map { audio in
+          let stream = unsafe input.stream(audio).pointee
+          return unsafe stream.codecpar.pointee.sample_rate > 0 || cover != nil && known(stream.duration) != nil
+        } != false
     }
     let parameters = unsafe input.stream(index).pointee.codecpar.pointee
     let hasSize = unsafe parameters.width > 0 && parameters.height > 0

@@ -36,15 +36,16 @@ enum Scaler {
     let pixels: [UInt8]
     switch format {
     case AV_PIX_FMT_YUV444P16LE:
-      pixels = ToneMap.of(colour).map(colour.rgb(try run(planes: 3, bytes: 2), of: UInt16.self))
+      pixels = ToneMap.of(colour).map(colour.rgb(try run(planes: 3, bytes: 2), of: UInt16.self, in: Int.self))
     case AV_PIX_FMT_RGB48LE:
       pixels = ToneMap.of(colour).map(try run(planes: 1, bytes: 6).tight(samples: 3, of: UInt16.self))
     case AV_PIX_FMT_YUVA444P:
       let scaled = try run(planes: 4, bytes: 1)
       pixels = Checkerboard.under(
-        colour.rgb(scaled, of: UInt8.self), step: 3, alpha: scaled.tight(plane: 3, samples: 1, of: UInt8.self),
+        colour.rgb(scaled, of: UInt8.self, in: Int32.self), step: 3,
+        alpha: scaled.tight(plane: 3, samples: 1, of: UInt8.self),
         width: size.width)
-    case AV_PIX_FMT_YUV444P: pixels = colour.rgb(try run(planes: 3, bytes: 1), of: UInt8.self)
+    case AV_PIX_FMT_YUV444P: pixels = colour.rgb(try run(planes: 3, bytes: 1), of: UInt8.self, in: Int32.self)
     case AV_PIX_FMT_RGBA: pixels = Checkerboard.under(try run(planes: 1, bytes: 4), width: size.width)
     default: pixels = try run(planes: 1, bytes: 3).tight(samples: 3, of: UInt8.self)
     }

@@ -15,6 +15,15 @@ extension Study {
     if format == .tiff, let file = TIFFFile(source) { finding.facts.take(file) }
   }
 
+  /// What has a decoder that does not know all of it: layered drawings often have a JPEG to look at too.
+  func rarePicture(_ source: Source, _ format: Format, _ codec: AVCodecID, _ finding: inout Finding) throws(MediaError)
+  {
+    do throws(MediaError) { try still(source, format, codec, &finding) } catch {
+      guard codec == AV_CODEC_ID_PSD, EmbeddedJPEG.find(source, largest) != nil else { throw error }
+      try preview(source, &finding)
+    }
+  }
+
   /// What no decoder is there for: the JPEG that lies in it, as cameras and editors put it there.
   func preview(_ source: Source, _ finding: inout Finding) throws(MediaError) {
     // One that is no TIFF has its words in the JPEG itself.

@@ -68,6 +68,7 @@ struct Study {
     // What is there of a cut one is shown; the verdict stands already.
     case .heif: try heif(source, &finding)
     case .cameraRaw, .otherStill: try preview(source, &finding)
+    case .rarePicture(let codec): try rarePicture(source, found.format, codec, &finding)
     default:
       if let codec = found.format.still {
         try still(source, found.format, codec, &finding)
@@ -79,14 +80,29 @@ struct Study {
 
   /// Where no magic number is known: whatever libavformat recognises, if it does.
   private func guess(_ source: Source, _ claim: MediaType?, _ finding: inout Finding) throws(MediaError) {
-    guard let claim, claim.kind != .document else { return }
+    guard let claim else { return nameless(source, &finding) }
+    if claim.kind == .document { return }
     do throws(MediaError) {
       finding.doubt()
-      try container(source, format: nil, &finding)
+      try container(source, format: Self.named[claim.identifier], &finding)
     } catch {
       if error == .tooLong || error == .noMemory || finding.facts.container != nil { throw error }
       throw .damaged("It is not the \(claim.kind.word) that its name says.")
     }
+  }
+
+  /// Formats of which the content says so little that the name must say it.
+  private static let named = [
+    "org.itu.h261": "h261", "org.itu.h263": "h263", "com.adobe.filmstrip": "filmstrip",
+  ]
+
+  /// What claims nothing may be anything: only a picture that comes of it shows that it has one.
+  private func nameless(_ source: Source, _ finding: inout Finding) {
+    var guess = finding
+    guess.doubt()
+    do throws(MediaError) { try container(source, format: nil, &guess) } catch { return }
+    guard [.video, .image].contains(guess.facts.type?.kind) else { return }
+    finding = guess
   }
 
   private func container(_ source: Source, format: String?, _ finding: inout Finding) throws(MediaError) {
@@ -237,7 +253,8 @@ extension MediaType {
     case "org.xiph.ogg.video": return MediaTypes.byExtension("ogg") ?? self
     default:
       return MediaType(
-        kind: .audio, identifier: identifier, mime: mime.hasPrefix("video/") ? "audio/" + mime.dropFirst(6) : mime)
+        kind: .audio, identifier: identifier == "public.movie" ? "public.audio" : identifier,
+        mime: mime.hasPrefix("video/") ? "audio/" + mime.dropFirst(6) : mime)
     }
   }
 }

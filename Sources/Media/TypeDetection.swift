@@ -9,9 +9,10 @@ struct Detected {
 }
 
 /// The formats that are told apart by content: how each is read and how it is told that it is whole.
-enum Format {
+enum Format: Hashable {
   case boxes, matroska, avi, asf, flv, ogg, transportStream, programStream
-  case jpeg, png, gif, webp, bmp, tiff, jpegXL, heif, cameraRaw, otherStill
+  case jpeg, png, gif, webp, bmp, tiff, jpegXL, heif, cameraRaw, icon, otherStill
+  case rarePicture(AVCodecID)
   case mp3, wav, aiff, flac, otherAudio, otherVideo
   case pdf, zip, text, otherDocument
 
@@ -30,6 +31,7 @@ enum Format {
     case .wav: "wav"
     case .aiff: "aiff"
     case .flac: "flac"
+    case .icon: "ico"
     default: nil
     }
   }
@@ -44,6 +46,7 @@ enum Format {
     case .bmp: AV_CODEC_ID_BMP
     case .tiff: AV_CODEC_ID_TIFF
     case .jpegXL: AV_CODEC_ID_JPEGXL
+    case .rarePicture(let codec): codec
     default: nil
     }
   }
@@ -54,8 +57,10 @@ enum TypeDetection {
   /// - Returns: nil when the first bytes are of no known kind.
   static func detect(_ source: Source, name: FileName) -> Detected? {
     let head = source.bytes(at: 0, 8192)
-    guard let (format, sort) = boxes(head) ?? media(head) ?? still(head) ?? document(head, source) else { return nil }
     let hint = MediaTypes.fileExtension(of: name)
+    guard let (format, sort) = boxes(head) ?? media(head) ?? still(head, hint) ?? document(head, source) else {
+      return nil
+    }
     let narrowed = hint.flatMap { alike[sort]?.contains($0) == true ? $0 : nil } ?? sort
     return Detected(
       format: cameras.contains(narrowed) ? .cameraRaw : format,
@@ -165,7 +170,7 @@ enum TypeDetection {
     return nil
   }
 
-  private static func still(_ head: Bytes) -> (Format, String)? {
+  private static func still(_ head: Bytes, _ hint: String?) -> (Format, String)? {
     if head.has([0xff, 0xd8, 0xff]) { return (.jpeg, "jpg") }
     if head.has([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) { return (.png, "png") }
     if head.has("GIF87a") || head.has("GIF89a") { return (.gif, "gif") }
@@ -176,14 +181,11 @@ enum TypeDetection {
       return head.has("CR", at: 8) ? (.otherStill, "cr2") : (.tiff, "tif")
     }
     if head.has([0xff, 0x0a]) || head.has([0, 0, 0, 12, 0x4a, 0x58, 0x4c, 0x20]) { return (.jpegXL, "jxl") }
-    if head.has([0, 0, 0, 12, 0x6a, 0x50, 0x20, 0x20]) { return (.otherStill, "jp2") }
-    if head.has("8BPS") { return (.otherStill, "psd") }
-    if head.has([0, 0, 1, 0]), head.little(4, 2).map({ (1...64).contains($0) }) == true { return (.otherStill, "ico") }
-    if head.has([0x76, 0x2f, 0x31, 0x01]) { return (.otherStill, "exr") }
+    if head.has([0, 0, 1, 0]), head.little(4, 2).map({ (1...64).contains($0) }) == true { return (.icon, "ico") }
     if head.has("FUJIFILMCCD-RAW") { return (.otherStill, "raf") }
     if head.has("IIRO") || head.has("IIRS") { return (.otherStill, "orf") }
     if head.has([0x49, 0x49, 0x55, 0]) { return (.otherStill, "rw2") }
-    return nil
+    return RarePicture.detect(head, hint: hint).map { (.rarePicture($0.codec), $0.sort) }
   }
 
   private static func document(_ head: Bytes, _ source: Source) -> (Format, String)? {
@@ -254,11 +256,12 @@ enum TypeDetection {
 
 extension TypeDetection {
   /// The type of what only libavformat recognised.
-  static func type(ofDemuxer name: String) -> MediaType? {
+  static func type(ofDemuxer name: String) -> MediaType {
     let first = name.split(separator: ",").first.map(String.init) ?? name
     let same = [
       "matroska": "mkv", "mov": "mp4", "mpegts": "ts", "mpegvideo": "m2v", "m4v": "mp4", "yuv4mpegpipe": "y4m",
     ]
     return MediaTypes.byExtension(same[first] ?? first)
+      ?? MediaType(kind: .video, identifier: "public.movie", mime: "video/x-\(first)")
   }
 }

@@ -24,31 +24,41 @@ struct Waveform {
     // These have no index, and a search for each bar costs more than all the rest: the bytes are gone to straight. Of some the
     // packets tell what time it is there.
     let isTimed = ["flac", "ogg"].contains(input.demuxer)
-    let isSearched = isTimed || duration == nil || ["aac", "ac3", "eac3", "dts"].contains(input.demuxer)
+    let isSearched = isTimed || duration == nil || ["mp3", "aac", "ac3", "eac3", "dts"].contains(input.demuxer)
+    // Behind what is told about the sound, which may be longer than itself.
+    var first: Int64 = 0
     var levels = [Double?](repeating: nil, count: Self.bars)
     for bar in 0..<Self.bars {
       if bar > 0 {
         guard !input.source.isLate else { break }
         decoder.flush()
+        let ticks = (duration ?? 0) * Double(bar) / Double(Self.bars) / (base ?? 0)
+        let goal = ticks.isFinite && abs(ticks) < 1e17 ? start &+ Int64(ticks) : nil
         if isSearched {
-          input.seekToByte(input.source.size / Int64(Self.bars) * Int64(bar))
+          // MP3's header may have a table of it.
+          let said = input.demuxer == "mp3" ? goal.flatMap { input.place(index, $0) } : nil
+          input.seekToByte(first &+ (said ?? (input.source.size - first) / Int64(Self.bars) * Int64(bar)))
         } else {
-          let time = (duration ?? 0) * Double(bar) / Double(Self.bars) / (base ?? 0)
-          guard time.isFinite, abs(time) < 1e17, input.seek(index, start &+ Int64(time)) else { break }
+          guard let goal, input.seek(index, goal) else { break }
         }
       }
       var loudest = 0.0
       var time: Int64?
-      // The first frames after a jump may be silence from the decoder's run-up: MP3's may lean upon eight before them.
-      var (frames, heard) = (0, 0)
-      while frames < 12, heard < 3, !input.source.isLate, input.read(packet) {
+      // A twentieth of a second tells. The first frames after a jump may be silence from the decoder's run-up: MP3's may lean upon
+      // eight before them.
+      var (frames, heard, second) = (0, 0, 0)
+      while frames < 12, heard * 20 <= second, !input.source.isLate, input.read(packet) {
         guard packet.stream == index else { continue }
         time = time ?? packet.time
+        if first == 0 { first = max(0, min(packet.place, input.source.size)) }
         if decoder.send(packet) == CLIBAV_ENOMEM { throw .noMemory }
         while decoder.receive(frame) >= 0 {
           frames += 1
           let level = Self.level(frame)
-          if level > 0 { heard += 1 }
+          if level > 0 {
+            unsafe heard += Int(frame.pointer.pointee.nb_samples)
+            second = unsafe Int(frame.pointer.pointee.sample_rate)
+          }
           loudest = max(loudest, level)
         }
       }
@@ -85,27 +95,16 @@ struct Waveform {
     let width = Int(av_get_bytes_per_sample(format))
     let channels = unsafe isPlanar ? 1 : max(1, Int(picture.ch_layout.nb_channels))
     guard width > 0, unsafe count * width * channels <= Int(picture.linesize.0) else { return 0 }
-    let raw = UnsafeRawPointer(data)
-    var sum = 0.0
-    for index in 0..<count {
-      let place = index * channels * width
-      let sample: Double =
-        switch format {
-        case AV_SAMPLE_FMT_U8, AV_SAMPLE_FMT_U8P:
-          unsafe (Double(raw.loadUnaligned(fromByteOffset: place, as: UInt8.self)) - 128) / 128
-        case AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S16P:
-          unsafe Double(raw.loadUnaligned(fromByteOffset: place, as: Int16.self)) / 32768
-        case AV_SAMPLE_FMT_S32, AV_SAMPLE_FMT_S32P:
-          unsafe Double(raw.loadUnaligned(fromByteOffset: place, as: Int32.self)) / 2_147_483_648
-        case AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP:
-          unsafe Double(raw.loadUnaligned(fromByteOffset: place, as: Float.self))
-        case AV_SAMPLE_FMT_DBL, AV_SAMPLE_FMT_DBLP:
-          unsafe raw.loadUnaligned(fromByteOffset: place, as: Double.self)
-        default: 0
-        }
-      if sample.isFinite { sum += min(sample * sample, 4) }
+    let samples = unsafe Samples(start: UnsafeRawPointer(data), count: count, step: channels * width)
+    switch format {
+    case AV_SAMPLE_FMT_U8, AV_SAMPLE_FMT_U8P: return samples.level { (sample: UInt8) in (Double(sample) - 128) / 128 }
+    case AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S16P: return samples.level { (sample: Int16) in Double(sample) / 32768 }
+    case AV_SAMPLE_FMT_S32, AV_SAMPLE_FMT_S32P:
+      return samples.level { (sample: Int32) in Double(sample) / 2_147_483_648 }
+    case AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP: return samples.level { (sample: Float) in Double(sample) }
+    case AV_SAMPLE_FMT_DBL, AV_SAMPLE_FMT_DBLP: return samples.level { (sample: Double) in sample }
+    default: return 0
     }
-    return min(1, (sum / Double(count)).squareRoot())
   }
 
   func draw(_ box: Box) -> Raster {
@@ -119,5 +118,31 @@ struct Waveform {
       canvas.rectangle(left + step * 0.15, 0.5 - half, left + step * 0.85, 0.5 + half, Placeholder.light)
     }
     return canvas.raster
+  }
+}
+
+/// One channel's samples, in whatever form they are.
+@safe private struct Samples {
+  let start: UnsafeRawPointer
+  let count: Int
+  /// Bytes from one to the next.
+  let step: Int
+
+  init(start: UnsafeRawPointer, count: Int, step: Int) {
+    unsafe self.start = unsafe start
+    self.count = count
+    self.step = step
+  }
+
+  /// Their root mean square.
+  /// - Parameter value: a sample's, where full scale is 1.
+  @inline(__always)
+  func level<Sample: BitwiseCopyable>(_ value: (Sample) -> Double) -> Double {
+    var sum = 0.0
+    for index in 0..<count {
+      let one = unsafe value(start.loadUnaligned(fromByteOffset: index * step, as: Sample.self))
+      if one.isFinite { sum += min(one * one, 4) }
+    }
+    return min(1, (sum / Double(count)).squareRoot())
   }
 }
