@@ -1,5 +1,6 @@
 import CLibAV
 import Contracts
+import Glibc
 import Posix
 
 /// A compressed packet.
@@ -101,9 +102,10 @@ func value(of key: String, in dictionary: OpaquePointer?) -> String? {
   ///   - halvings: how often the decoder may halve the picture (JPEG only).
   ///   - alpha: whether the decoder must know VP8's and VP9's second, transparent picture.
   ///   - configuration: what it must know before the first packet, where that is not among the parameters.
+  ///   - isCut: that what is missing shall be grey (JPEG only).
   init(
     _ codec: AVCodecID, _ parameters: UnsafePointer<AVCodecParameters>? = nil, timeBase: AVRational? = nil,
-    halvings: Int = 0, alpha: Bool = false, configuration: [UInt8]? = nil
+    halvings: Int = 0, alpha: Bool = false, configuration: [UInt8]? = nil, isCut: Bool = false
   ) throws(MediaError) {
     let special = alpha ? (codec == AV_CODEC_ID_VP9 ? "libvpx-vp9" : codec == AV_CODEC_ID_VP8 ? "libvpx" : nil) : nil
     guard let found = unsafe special.flatMap({ unsafe avcodec_find_decoder_by_name($0) }) ?? avcodec_find_decoder(codec)
@@ -127,6 +129,7 @@ func value(of key: String, in dictionary: OpaquePointer?) -> String? {
     unsafe made.pointee.thread_count = 1
     unsafe made.pointee.max_pixels = Decoder.mostPixels
     unsafe made.pointee.lowres = CInt(min(halvings, Int(found.pointee.max_lowres)))
+    if isCut { unsafe made.pointee.get_buffer2 = greyBuffer }
     // Numbers of light, which would be shown too dark.
     if codec == AV_CODEC_ID_EXR { unsafe _ = av_opt_set(made.pointee.priv_data, "apply_trc", "iec61966_2_1", 0) }
     let code = unsafe avcodec_open2(made, found, nil)
@@ -173,4 +176,17 @@ func value(of key: String, in dictionary: OpaquePointer?) -> String? {
     var freeing: UnsafeMutablePointer<AVCodecContext>? = unsafe pointer
     unsafe avcodec_free_context(&freeing)
   }
+}
+
+/// A frame's memory, grey at first: what is zero in luma and chroma is a poisonous green.
+@c func greyBuffer(
+  _ context: UnsafeMutablePointer<AVCodecContext>?, _ frame: UnsafeMutablePointer<AVFrame>?, _ flags: CInt
+) -> CInt {
+  let code = unsafe avcodec_default_get_buffer2(context, frame, flags)
+  guard code >= 0, let frame = unsafe frame else { return code }
+  let buffers = unsafe [frame.pointee.buf.0, frame.pointee.buf.1, frame.pointee.buf.2]
+  for plane in 0..<3 {
+    if let buffer = unsafe buffers[plane] { unsafe memset(buffer.pointee.data, 0x80, buffer.pointee.size) }
+  }
+  return code
 }

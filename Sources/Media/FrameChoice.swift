@@ -39,7 +39,7 @@ import Posix
       start = known
     } else if let first = unsafe avformat_index_get_entry(input.stream(index), 0) {
       start = unsafe first.pointee.timestamp
-    } else if input.read(packet), let first = packet.time {
+    } else if !Self.isReadOnce(input), input.read(packet), let first = packet.time {
       // A transport stream's clock may stand at any hour.
       start = first
     } else {
@@ -85,7 +85,7 @@ import Posix
     let goal = duration.map { min(5, $0 / 2) } ?? 5
     let target = time(goal)
     // Matroska reads its index at the first seek. Where there is none to read, that would be a search for nothing.
-    if !isSearched(input), unsafe avformat_index_get_entries_count(input.stream(stream)) <= 1 {
+    if !isSearched(input), !Self.isReadOnce(input), unsafe avformat_index_get_entries_count(input.stream(stream)) <= 1 {
       input.seek(stream, target)
     }
     guard let before = keyframe(input, target, AVSEEK_FLAG_BACKWARD) else { return target }
@@ -154,6 +154,7 @@ import Posix
 
   private func go(_ input: borrowing Input, to target: Int64?) {
     decoder.flush()
+    if Self.isReadOnce(input) { return }
     if let target {
       let target = aim(input, target)
       if !input.seek(stream, target) { input.seek(stream, target, backward: false) }
@@ -167,6 +168,11 @@ import Posix
   private func rewind(_ input: borrowing Input) {
     if !isSearched(input) && (input.seek(stream, time(-10)) || input.seek(stream, start)) { return }
     input.seekToByte(0)
+  }
+
+  /// Whether its reader knows no way back, or calls every packet a keyframe.
+  private static func isReadOnce(_ input: borrowing Input) -> Bool {
+    ["ico", "fits", "h261", "h263"].contains(input.demuxer)
   }
 
   private func isSearched(_ input: borrowing Input) -> Bool { ["mpegts", "mpeg", "ogg"].contains(input.demuxer) }

@@ -7,9 +7,11 @@ enum Still {
   static let largestFile: Int64 = 256 << 20
 
   /// Reads the picture into `frame`.
-  /// - Parameter box: the largest size wanted; a JPEG is decoded no larger than that needs.
+  /// - Parameters:
+  ///   - box: the largest size wanted; a JPEG is decoded no larger than that needs.
+  ///   - isCut: that its end is missing.
   static func decode(
-    _ source: Source, _ format: Format, _ codec: AVCodecID, _ box: Box, into frame: borrowing DecodedFrame
+    _ source: Source, _ format: Format, _ codec: AVCodecID, _ box: Box, isCut: Bool, into frame: borrowing DecodedFrame
   )
     throws(MediaError)
   {
@@ -20,15 +22,15 @@ enum Still {
     }
     try decode(
       Packet.whole(source, limit: largestFile), codec, halvings: format == .jpeg ? halvings(source, box) : 0,
-      into: frame)
+      isCut: isCut && format == .jpeg, into: frame)
   }
 
   /// A picture inside of another file: the cover of an album.
   static func decode(
     _ packet: borrowing Packet, _ codec: AVCodecID, halvings: Int = 0, configuration: [UInt8]? = nil,
-    into frame: borrowing DecodedFrame
+    isCut: Bool = false, into frame: borrowing DecodedFrame
   ) throws(MediaError) {
-    let decoder = try unsafe Decoder(codec, halvings: halvings, configuration: configuration)
+    let decoder = try unsafe Decoder(codec, halvings: halvings, configuration: configuration, isCut: isCut)
     var code = decoder.send(packet)
     decoder.sendEnd()
     if code >= 0 { code = decoder.receive(frame) }

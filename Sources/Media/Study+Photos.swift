@@ -6,7 +6,7 @@ extension Study {
   /// What libav decodes as it stands.
   func still(_ source: Source, _ format: Format, _ codec: AVCodecID, _ finding: inout Finding) throws(MediaError) {
     let frame = try DecodedFrame()
-    try Still.decode(source, format, codec, largest, into: frame)
+    try Still.decode(source, format, codec, largest, isCut: finding.verdict == .incomplete, into: frame)
     var orientation = Orientation(frame)
     if format == .tiff { orientation = TIFFFile(source)?.orientation.map { Orientation(exif: $0) } }
     let size = format == .jpeg ? Still.size(source, .jpeg) : nil

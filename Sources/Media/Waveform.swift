@@ -37,7 +37,7 @@ struct Waveform {
         if isSearched {
           // MP3's header may have a table of it.
           let said = input.demuxer == "mp3" ? goal.flatMap { input.place(index, $0) } : nil
-          input.seekToByte(first &+ (said ?? (input.source.size - first) / Int64(Self.bars) * Int64(bar)))
+          input.seekToByte(said ?? first + (input.source.size - first) / Int64(Self.bars) * Int64(bar))
         } else {
           guard let goal, input.seek(index, goal) else { break }
         }

@@ -52,6 +52,8 @@ import Testing
     let made = try Made(Array(whole[..<(whole.count * 3 / 4)]), as: "p.jpg")
     #expect(made.outcome.verdict == .incomplete && made.outcome.reason == "The end of the file is missing.")
     #expect(try made.raster.letter(0.2, 0.2) == "r")
+    // The rest is plainly missing.
+    #expect(try made.raster.pixels.suffix(3).allSatisfy { abs(Int($0) - 128) <= 4 })
   }
 
   /// The turns of a file's properties, in their order.
