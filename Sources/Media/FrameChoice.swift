@@ -135,6 +135,7 @@ import Posix
 
   /// Gets the frame at or soon after `target`; each step down was needed by a real file.
   private func decode(_ input: borrowing Input, from target: Int64, mayPlay: Bool) throws(MediaError) -> Bool {
+    if Self.isReadOnce(input) { return mayPlay ? try play(input, from: nil) : false }
     if try key(input, from: target) { return true }
     // A search leads into the midst of a group of pictures, and there may be no further one.
     if isSearched(input), target > start, try key(input, from: start &+ (target &- start) / 2) { return true }
@@ -170,7 +171,7 @@ import Posix
     input.seekToByte(0)
   }
 
-  /// Whether its reader knows no way back, or calls every packet a keyframe.
+  /// Whether its reader knows no way back, or which of its packets are keyframes.
   private static func isReadOnce(_ input: borrowing Input) -> Bool {
     ["ico", "fits", "h261", "h263"].contains(input.demuxer)
   }

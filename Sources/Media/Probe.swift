@@ -65,6 +65,8 @@ struct Probe {
       return (audio != nil || cover != nil) && !input.isHeaderless
         && audio.map { audio in
           let stream = unsafe input.stream(audio).pointee
+          // May be DTS in disguise.
+          if unsafe demuxer == "wav" && stream.codecpar.pointee.codec_id == AV_CODEC_ID_PCM_S16LE { return false }
           return unsafe stream.codecpar.pointee.sample_rate > 0 || cover != nil && known(stream.duration) != nil
         } != false
     }

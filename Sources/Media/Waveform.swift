@@ -13,7 +13,8 @@ struct Waveform {
   init(_ input: borrowing Input, stream index: Int, duration: Double?) throws(MediaError) {
     input.keepOnly(index)
     let stream = unsafe input.stream(index).pointee
-    let decoder = unsafe try Decoder(stream.codecpar.pointee.codec_id, stream.codecpar, timeBase: stream.time_base)
+    let codec = unsafe stream.codecpar.pointee.codec_id
+    let decoder = unsafe try Decoder(codec, stream.codecpar, timeBase: stream.time_base)
     let packet = try Packet()
     let frame = try DecodedFrame()
     let start = unsafe known(stream.start_time) ?? 0
@@ -24,7 +25,9 @@ struct Waveform {
     // These have no index, and a search for each bar costs more than all the rest: the bytes are gone to straight. Of some the
     // packets tell what time it is there.
     let isTimed = ["flac", "ogg"].contains(input.demuxer)
-    let isSearched = isTimed || duration == nil || ["mp3", "aac", "ac3", "eac3", "dts"].contains(input.demuxer)
+    let isSearched =
+      isTimed || duration == nil || ["mp3", "aac", "ac3", "eac3", "dts"].contains(input.demuxer)
+      || (input.demuxer == "wav" && codec == AV_CODEC_ID_DTS)
     // Behind what is told about the sound, which may be longer than itself.
     var first: Int64 = 0
     var levels = [Double?](repeating: nil, count: Self.bars)

@@ -19,6 +19,25 @@ import Testing
         "tag.mp3": ["-b:a", "32k", "-metadata", "comment=" + String(repeating: "word ", count: 20_000)],
       ][name] ?? []
     let made = try Made(try Fixtures.make(name, ["-f", "lavfi", "-i", source] + more), as: name)
+    try check(made)
+  }
+
+  /// Discs with more than two channels have it like that.
+  @Test func soundInTheDisguiseOfSamplesIsHeard() throws {
+    let source = "anoisesrc=d=60:c=pink:a=0.5:seed=1:r=44100,volume='if(lt(t,20),0.1,1)':eval=frame"
+    let dts = try Fixtures.make(
+      "s.dts", ["-f", "lavfi", "-i", source, "-ac", "2", "-c:a", "dca", "-strict", "-2", "-b:a", "1411200"])
+    func little(_ value: Int, _ bytes: Int) -> [UInt8] { (0..<bytes).map { UInt8(value >> ($0 * 8) & 255) } }
+    let format = little(1, 2) + little(2, 2) + little(44100, 4) + little(176_400, 4) + little(4, 2) + little(16, 2)
+    let file =
+      Array("RIFF".utf8) + little(36 + dts.count, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + format
+      + Array("data".utf8) + little(dts.count, 4) + dts
+    let made = try Made(file, as: "s.wav")
+    #expect(made.outcome.facts.audioCodec == "dts")
+    try check(made)
+  }
+
+  private func check(_ made: Made) throws {
     #expect(made.outcome.verdict == .ready)
     let raster = try made.raster
     // How much of each column is drawn.
