@@ -38,7 +38,8 @@ import Testing
       ("a.hevc", "nameless", ["-c:v", "libx265", "-x265-params", "log-level=1"]), ("a.h264", "nameless", []),
       ("a.m2v", "nameless", []), ("a.drc", "a.drc", ["-c:v", "vc2", "-t", "1"]),
       ("a.obu", "a.obu", ["-c:v", "libaom-av1", "-cpu-used", "8", "-t", "0.4"]), ("a.wtv", "nameless", []),
-      ("a.gxf", "a.gxf", ["-c:v", "mpeg2video", "-s", "720x576"]), ("a.roq", "a.roq", ["-s", "512x256", "-r", "30"]),
+      ("a.gxf", "a.gxf", ["-c:v", "mpeg2video", "-s", "720x576"]),
+      ("a.roq", "a.roq", ["-s", "512x256", "-r", "30", "-t", "0.2"]),
       ("a.h263", "a.h263", ["-s", "352x288"]), ("a.h261", "a.h261", ["-s", "352x288", "-r", "29.97"]),
       ("a.dnxhd", "a.dnxhd", ["-s", "1920x1080", "-b:v", "36M", "-pix_fmt", "yuv422p", "-t", "0.4"]),
     ] as [(String, String, [String])])
