@@ -41,12 +41,13 @@ final class PageShelf: Sendable {
   func start() {
     thread.begin("sharefs-page") { [state] in
       while true {
-        let job: (@Sendable () -> Void)?? = state.wait { state in
-          if !state.jobs.isEmpty { return .some(state.jobs.removeFirst()) }
-          return state.isStopping ? .some(nil) : nil
+        let jobs: [@Sendable () -> Void] = state.wait { state in
+          if state.jobs.isEmpty { return state.isStopping ? [] : nil }
+          defer { state.jobs = [] }
+          return state.jobs
         }
-        guard let job = job ?? nil else { return }
-        job()
+        if jobs.isEmpty { return }
+        for job in jobs { job() }
       }
     }
   }
