@@ -10,9 +10,9 @@ packages=(
 # What the tests use as real programs besides.
 # shellcheck disable=SC2034
 test_packages=(
-  ffmpeg rsync attr acl git sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux procps file bubblewrap
+  ffmpeg rsync attr acl git sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux iproute2 procps file bubblewrap
   chromium samba samba-vfs-modules smbclient openssh-server openssh-client rclone curl restic borgbackup
-  man-db systemd dpkg-dev binutils zsh fish xvfb thunar tumbler dbus
+  man-db systemd dpkg-dev binutils zsh fish xvfb thunar tumbler nautilus dbus
 )
 
 swift_least=6.2

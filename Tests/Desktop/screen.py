@@ -18,6 +18,10 @@ class Screen:
         self.until("Xvfb draws", lambda: os.path.exists(folder + "/Xvfb_screen0"))
         self.environment = dict(os.environ, DISPLAY=":" + number, GDK_BACKEND="x11", GTK_THEME="Adwaita", NO_AT_BRIDGE="1")
         self.environment.pop("WAYLAND_DISPLAY", None)
+        # Drawn without a graphics card, something that moves leaves no time for anything else: Nautilus lists no folder while its "Loading" turns.
+        os.makedirs(folder + "/config/gtk-4.0")
+        with open(folder + "/config/gtk-4.0/settings.ini", "w") as settings: settings.write("[Settings]\ngtk-enable-animations=false\n")
+        self.environment.update(GSK_RENDERER="cairo", XDG_CONFIG_HOME=folder + "/config")
     def start(self, *words, **environment):
         """Runs a program on it, on a bus of its own."""
         self.programs.append(subprocess.Popen(["dbus-run-session", "--", *words], env={**self.environment, **environment}, stdout=subprocess.DEVNULL,
