@@ -63,8 +63,10 @@ open_fuse() {
 require_swift() {
   command -v swift >/dev/null || fail "The Swift toolchain is missing: there is no \`swift\` in PATH." \
     "Install Swift $swift_least or later from swift.org (Linux, Debian 12), then start ${0##*/} again."
-  local found
-  found=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)
+  local words found
+  words=$(swift --version 2>&1) || fail "The Swift toolchain cannot be run: ${words##*$'\n'}" \
+    "It needs the packages that swift.org lists for Debian 12; install them, then start ${0##*/} again."
+  found=$(sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' <<<"$words" | head -n 1)
   [ -n "$found" ] || fail "\`swift --version\` does not tell a version." "Is the toolchain in PATH whole?"
   [ "$(printf '%s\n%s\n' "$swift_least" "$found" | sort -V | head -n 1)" = "$swift_least" ] ||
     fail "Swift $found is too old: sharefs needs $swift_least or later." "Install a newer one from swift.org."

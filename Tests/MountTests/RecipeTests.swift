@@ -21,8 +21,8 @@ struct RecipeTests {
     serve() { block "$2" "$3"; mv "block.$3" "$1.sh"; setsid bash "$1.sh" >"$1.out" 2>&1 & echo $! >>servers; }
     finish() {
       local process
-      for process in $(cat "$T/servers" 2>/dev/null); do kill -- "-$process" 2>/dev/null || :; done
-      for process in $(cat /run/samba/smbd.pid /run/sshd.pid 2>/dev/null); do kill "$process" || :; done
+      for process in $(cat "$T/servers" 2>/dev/null || :); do kill -- "-$process" 2>/dev/null || :; done
+      for process in $(cat /run/samba/smbd.pid /run/sshd.pid 2>/dev/null || :); do kill "$process" || :; done
       for share in ~/share /srv/clips; do /usr/local/bin/sharefs umount --lazy "$share" 2>/dev/null || :; done
     }
     trap finish EXIT
@@ -58,9 +58,10 @@ struct RecipeTests {
       await offers 0 card
       offers %2Fcard%2F100 a.mp4; refuses offers %2Fcard%2F100 cut.mp4
       # A new one is offered once it is whole, within the ten seconds, and not before.
-      { head -c 500 "$clip"; sleep 3; tail -c +501 "$clip"; } >~/share/card/100/new.mp4 & writer=$!
-      sleep 1; refuses offers %2Fcard%2F100 new.mp4; wait $writer; await offers %2Fcard%2F100 new.mp4
+      exec 3>~/share/card/100/new.mp4; head -c 500 "$clip" >&3; refuses test -e ~/share/.ready/card/100/new.mp4
+      tail -c +501 "$clip" >&3; exec 3>&-; await offers %2Fcard%2F100 new.mp4
       serve script "A script that acts on what arrives" 1; serve notify "A script that acts on what arrives" 2
+      number=0
       # arrives FILE TEXT: whoever listens is told of what comes from then on.
       arrives() { cp "$clip" ~/share/$((number += 1)).mp4; sleep 0.2; grep -q "$2" "$1"; }
       await arrives ~/arrived "$(date +%F) .*/share/[0-9]*.mp4: $(sha256sum <"$clip" | cut -c 1-8)"

@@ -12,7 +12,7 @@ struct WatchedFoldersTests {
   private func visits(_ folder: String, _ thumbs: Thumbs) throws -> Bool {
     let path = try #require(SharePath(folder))
     let real = try #require(thumbs.holdReal(path))
-    let action = Announcer.Action(kind: .changes, folder: path, name: "a.mp4.png", key: real.key)
+    let action = Announcer.Action(kind: .changes, folder: path, name: FileName("a.mp4.png"), key: real.key)
     thumbs.releaseReal(real)
     let answer = Monitor<Bool?>(nil)
     thumbs.announcer.look { answer.change { $0 = thumbs.announcer.act(action) } }

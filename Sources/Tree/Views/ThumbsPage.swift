@@ -140,6 +140,8 @@ extension Thumbs {
       case .note, .page, nil: continue
       }
     }
+    // As a browser orders them, or nearly: it has little left to do.
+    items.sort { $0.document < $1.document }
     let bytes = shelf.pages.page(of: PageFolder(path: path, folders: folders.sorted(), items: items))
     let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     return PageShelf.Page(bytes: bytes, hash: hash, modified: modified)
