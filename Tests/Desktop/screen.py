@@ -1,10 +1,12 @@
 """A screen that nobody sees, for the tests of file managers."""
-import atexit, os, signal, struct, subprocess, tempfile, time
+import atexit, ctypes, os, signal, struct, subprocess, tempfile, time
 
 class Screen:
     """Xvfb, whose framebuffer is a file in the form of xwd(1), and a session bus for the programs on it."""
     def __init__(self, width=830, height=520):
         self.folder = folder = tempfile.mkdtemp(prefix="screen-", dir=os.environ.get("TMPDIR", "/tmp"))
+        # What a bus begins outlives it; then it is our child (PR_SET_CHILD_SUBREAPER).
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
         reading, writing = os.pipe()
         self.programs = [subprocess.Popen(
             ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24", "-fbdir", folder, "-nolisten", "tcp", "-noreset"],
@@ -66,4 +68,7 @@ class Screen:
                 os.killpg(program.pid, signal.SIGTERM)
                 try: program.wait(10)
                 except subprocess.TimeoutExpired: os.killpg(program.pid, signal.SIGKILL); program.wait()
+        # Such as an indexer, which would keep a share busy.
+        while orphans := open(f"/proc/self/task/{os.getpid()}/children").read().split():
+            for orphan in map(int, orphans): os.kill(orphan, signal.SIGKILL); os.waitpid(orphan, 0)
         subprocess.run(["rm", "-rf", self.folder])
