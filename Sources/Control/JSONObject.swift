@@ -67,11 +67,16 @@ public struct JSONObject {
   private mutating func quote(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     defer { bytes.append(UInt8(ascii: "\"")) }
-    let start = bytes.count
-    bytes.append(contentsOf: text.utf8)
     // Hardly any text has something to be escaped.
-    if bytes[start...].allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) { return }
-    bytes.removeSubrange(start...)
+    var text = text
+    let isPlain = text.withUTF8 { utf8 in
+      guard unsafe utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
+        return false
+      }
+      unsafe bytes.append(contentsOf: utf8)
+      return true
+    }
+    if isPlain { return }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):

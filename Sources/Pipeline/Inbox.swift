@@ -27,6 +27,16 @@ enum Message: Sendable {
   case retry(asset: Int64)
 }
 
+extension Message {
+  /// What a scan would find too.
+  var isFoundAgain: Bool {
+    switch self {
+    case .change, .found, .missing, .vanished: true
+    default: false
+    }
+  }
+}
+
 /// Where changes wait for the writer. Taking one is a push under a lock: no system call, no SQL.
 final class Inbox: Sendable {
   private struct State {
@@ -39,8 +49,9 @@ final class Inbox: Sendable {
     var open = 0
   }
 
-  /// Beyond it changes are dropped and found again by a scan: only a catalog that cannot be written for long gets there.
-  private static let most = 500_000
+  /// Beyond it changes are dropped and found again by a scan (some hundred bytes each, here and at the writer): only a catalog that cannot be
+  /// written for long gets there, or names that change for a minute faster than it takes them.
+  private static let most = 200_000
   /// Beyond it a scan holds back.
   private static let ease = 20_000
 
@@ -56,7 +67,7 @@ final class Inbox: Sendable {
       default: false
       }
     state.change { state in
-      guard state.messages.count < Inbox.most else {
+      guard state.open < Inbox.most else {
         state.hasOverflowed = true
         return
       }
@@ -123,6 +134,8 @@ final class Inbox: Sendable {
   }
 
   func stop() { state.change { $0.isStopping = true } }
+
+  var isStopping: Bool { state.withLock { $0.isStopping } }
 
   /// So many messages of the last batches are committed and announced.
   func done(_ count: Int) { state.withLock { $0.open -= count } }

@@ -20,10 +20,13 @@ final class Writer {
   /// Assets whose last name may have gone; see `Message.vanished`.
   var unplaced: Set<Int64> = []
   private var nextJob: UInt64 = 1
+  private var burst = Burst()
   var isStopping = false
 
   /// Messages in one transaction.
   private static let most = 5000
+  /// For what still waits when the pipeline is stopped.
+  private static let farewell = Clock.seconds(1)
   /// Tries of one version that neither ended nor killed a worker: the daemon itself was ended each time.
   static let mostAttempts = 5
 
@@ -55,18 +58,37 @@ final class Writer {
       let now = Clock.now()
       let due = delayed.filter { $0.time <= now }.map(\.message)
       delayed.removeAll { $0.time <= now }
-      var rest = (due + batch.messages)[...]
-      while !rest.isEmpty {
-        let part = rest.prefix(Writer.most)
-        rest = rest.dropFirst(part.count)
-        write(part)
-      }
+      write(due + batch.messages)
       if !isStopping { dispatch() }
       parts.inbox.done(batch.messages.count)
+      if !isStopping { burst.wrote(batch.messages.count, since: now) }
     }
     // Results that were still being judged: their documents stay pending, and the try is not counted.
     let open = delayed.compactMap { if case .finished(let ticket, _, _) = $0.message { ticket.asset } else { nil } }
     if !open.isEmpty { _ = commit { () throws(CatalogError) in for id in open { try self.catalog.release(id) } } }
+  }
+
+  /// Writes down what has come, in transactions of a bearable size. On the way out that may take a second; the scan of the next start finds what was left.
+  private func write(_ messages: [Message]) {
+    var rest = messages[...]
+    var end: Clock.Instant?
+    while !rest.isEmpty {
+      if parts.inbox.isStopping {
+        let until = end ?? Clock.now() + Writer.farewell
+        end = until
+        if Clock.now() > until {
+          let count = rest.count
+          rest = ArraySlice(rest.filter { !$0.isFoundAgain })
+          if rest.count < count {
+            parts.problems.report(
+              .info, "\(count - rest.count) changes were not written down any more; the next mount's scan finds them.")
+          }
+        }
+      }
+      let part = rest.prefix(end == nil ? Writer.most : Writer.most / 10)
+      rest = rest.dropFirst(part.count)
+      write(part)
+    }
   }
 
   /// One transaction for all; where one message cannot be written, the others are, each by itself.
@@ -263,5 +285,31 @@ final class Writer {
     try catalog.begin(id)
     nextJob += 1
     return Ticket(number: nextJob, asset: id, version: asset.version, file: asset.file, places: places)
+  }
+}
+
+/// While much happens, the catalog is written in larger portions and half of the time at most: a transaction costs more than what a change adds to it,
+/// and whoever makes the changes wants the processor. What happens now and then is written at once.
+private struct Burst {
+  private static let window = Clock.seconds(0.005)
+  private static let longest = Clock.seconds(0.1)
+  /// Messages in a window; a copied document brings some six.
+  private static let most = 24
+
+  private var began: Clock.Instant = 0
+  private var count = 0
+
+  /// So many messages were written; rests when that was part of a burst.
+  mutating func wrote(_ messages: Int, since start: Clock.Instant) {
+    let now = Clock.now()
+    if now - began > Self.window {
+      began = now
+      count = 0
+    }
+    count += messages
+    guard count >= Self.most else { return }
+    Clock.pause(Double(min(Self.longest, max(Self.window, now - start))) / 1e9)
+    count = 0
+    began = Clock.now()
   }
 }

@@ -82,9 +82,14 @@ extension Files {
     }
   }
 
+  private static let capabilities = FileName("security.capability")
+
   func attribute(_ request: consuming Request, of node: NodeID, _ name: FileName, size: Int) {
     do throws(Errno) {
-      let held = try extended(node).open()
+      let node = try extended(node)
+      // The kernel asks so before the first write to every file. Of one that was just made the answer is known without a look.
+      if name == Self.capabilities, node.peek({ $0.stream.hasNoCapabilities }) == true { throw .noData }
+      let held = try node.open()
       let raw = held.raw
       let room = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
       defer { unsafe room.deallocate() }
@@ -121,6 +126,7 @@ extension Files {
   ) {
     do throws(Errno) {
       let node = try extended(node)
+      if name == Self.capabilities { node.withStream { $0.hasNoCapabilities = false } }
       let held = try node.open()
       let caller = request.caller
       try streams.changingMetadata(node) { () throws(Errno) in

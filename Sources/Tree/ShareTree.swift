@@ -1,6 +1,6 @@
+public import CLinux
 public import Contracts
 public import Fuse
-import Glibc
 public import Posix
 
 /// The filesystem of one share: the user's files and the views beside them. It sends every operation to whoever owns the node.

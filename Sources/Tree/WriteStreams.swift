@@ -19,6 +19,8 @@ struct StreamState {
   var first: ContentStamp?
   /// The content is known to have changed, or the document has come to its first real name meanwhile.
   var isChanged = false
+  /// Whether this stream made the file, and nobody has given it capabilities since.
+  var hasNoCapabilities = false
 
   /// Nothing is going on that must be remembered.
   var isAtRest: Bool { writers == 0 && !isOpen && !isWatched }
@@ -54,6 +56,7 @@ final class WriteStreams: Sendable {
       stream.baseline = before?.stamp
       stream.first = before?.stamp
       stream.isChanged = before == nil
+      stream.hasNoCapabilities = before == nil
       return true
     }
     if isFirst, let path = node.path { settled.take(.started(Document(file: node.file, path: path))) }

@@ -45,19 +45,22 @@ struct Table {
       let others = widths.enumerated().reduce(0) { $0 + ($1.offset == shrinking ? 0 : $1.element + 2) }
       widths[shrinking] = min(widths[shrinking], max(12, columns - others))
     }
-    var text = ""
+    // Bytes, not characters: there may be a hundred thousand rows.
+    let blank = UInt8(ascii: " ")
+    var text: [UInt8] = []
     for row in rows {
-      var line = ""
       for (index, cell) in row.enumerated() {
         let cell = index == shrinking ? cut(cell, to: widths[index]) : cell
-        let space = String(repeating: " ", count: max(0, widths[index] - width(of: cell)))
-        if index > 0 { line += "  " }
-        line += sides[index] == .left ? cell + space : space + cell
+        let space = repeatElement(blank, count: max(0, widths[index] - width(of: cell)))
+        if index > 0 { text += [blank, blank] }
+        if sides[index] == .right { text += space }
+        text += cell.utf8
+        if sides[index] == .left { text += space }
       }
-      while line.last == " " { line.removeLast() }
-      text += line + "\n"
+      while text.last == blank { text.removeLast() }
+      text.append(UInt8(ascii: "\n"))
     }
-    return text
+    return String(decoding: text, as: UTF8.self)
   }
 
   private func cut(_ text: String, to most: Int) -> String {

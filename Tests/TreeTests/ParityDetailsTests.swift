@@ -62,6 +62,21 @@ extension ParityTests {
       """, passthrough: passthrough)
   }
 
+  /// The kernel asks for them before a first write; a file that was just made may have got some meanwhile.
+  @Test(arguments: [true, false]) func capabilitiesStayUntilAWrite(passthrough: Bool) throws {
+    try same(
+      """
+      import struct
+      cap = struct.pack("<5I", 0x02000001, 1 << 10, 0, 0, 0)
+      def seen():
+          try: return os.getxattr("a", "security.capability") == cap
+          except OSError as e: return e.errno
+      f = os.open("a", os.O_CREAT | os.O_WRONLY, 0o755); tell(seen()); os.setxattr("a", "security.capability", cap); tell(seen())
+      os.write(f, b"x"); tell(seen()); os.setxattr("a", "security.capability", cap); tell(seen()); os.close(f); tell(seen())
+      f = os.open("a", os.O_WRONLY); tell(seen()); os.write(f, b"y"); tell(seen()); os.close(f); tell(seen())
+      """, passthrough: passthrough)
+  }
+
   @Test(arguments: [true, false]) func locksEnd(passthrough: Bool) throws {
     try same(
       """
