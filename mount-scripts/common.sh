@@ -10,9 +10,9 @@ packages=(
 # What the tests use as real programs besides.
 # shellcheck disable=SC2034
 test_packages=(
-  ffmpeg rsync attr acl git sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux procps file bubblewrap
+  ffmpeg rsync attr acl git sqlite3 libglib2.0-bin inotify-tools python3 strace util-linux iproute2 procps file bubblewrap
   chromium samba samba-vfs-modules smbclient openssh-server openssh-client rclone curl restic borgbackup
-  man-db systemd dpkg-dev binutils zsh fish xvfb thunar tumbler dbus
+  man-db systemd dpkg-dev binutils zsh fish xvfb thunar tumbler nautilus dbus
 )
 
 swift_least=6.2
@@ -63,8 +63,10 @@ open_fuse() {
 require_swift() {
   command -v swift >/dev/null || fail "The Swift toolchain is missing: there is no \`swift\` in PATH." \
     "Install Swift $swift_least or later from swift.org (Linux, Debian 12), then start ${0##*/} again."
-  local found
-  found=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)
+  local words found
+  words=$(swift --version 2>&1) || fail "The Swift toolchain cannot be run: ${words##*$'\n'}" \
+    "It needs the packages that swift.org lists for Debian 12; install them, then start ${0##*/} again."
+  found=$(sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' <<<"$words" | head -n 1)
   [ -n "$found" ] || fail "\`swift --version\` does not tell a version." "Is the toolchain in PATH whole?"
   [ "$(printf '%s\n%s\n' "$swift_least" "$found" | sort -V | head -n 1)" = "$swift_least" ] ||
     fail "Swift $found is too old: sharefs needs $swift_least or later." "Install a newer one from swift.org."

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 
 enum { most_descriptors = 4 };
 
@@ -123,6 +124,19 @@ int clinux_ioctl(int descriptor, unsigned long request, void *argument) {
 pid_t clinux_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 int clinux_signal_thread(pid_t process, pid_t thread, int signal) {
   return (int)syscall(SYS_tgkill, process, thread, signal);
+}
+
+int clinux_set_slice(uint64_t nanoseconds) {
+  // Of the kernel's struct sched_attr, the first form; the C library has no name for it.
+  struct {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+  } attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .runtime = nanoseconds};
+  attributes.nice = getpriority(PRIO_PROCESS, 0);
+  return (int)syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 static void nothing(int signal) { (void)signal; }

@@ -42,6 +42,10 @@ extension Catalog {
   public func exchange(
     _ first: Document, _ firstKind: FileKind, _ second: Document, _ secondKind: FileKind, _ effects: inout [Effect]
   ) throws(CatalogError) {
+    if firstKind == .regular, secondKind == .regular {
+      if try isSave(first, second) { return }
+      if try isSave(second, first) { return }
+    }
     // No path begins with a slash, so nothing else is there.
     let aside = [UInt8(ascii: "/")]
     try shift(first.path.bytes, to: aside)
@@ -65,6 +69,15 @@ extension Catalog {
     }
   }
 
+  /// A program has written the new document under a temporary name, and exchanged it with the old one: the asset stays where it is, and the settled
+  /// change that follows gives it its new file.
+  private func isSave(_ new: Document, _ old: Document) throws(CatalogError) -> Bool {
+    guard !TemporaryNames.contains(new.path), TemporaryNames.contains(old.path), try asset(of: new.file) == nil,
+      let known = try asset(of: old.file)
+    else { return false }
+    return try owner(of: new.path) == known.id
+  }
+
   public func link(_ document: Document, _ effects: inout [Effect]) throws(CatalogError) {
     if let known = try asset(of: document.file) {
       try claim(document.path, for: known, &effects)
@@ -83,6 +96,12 @@ extension Catalog {
     case .regular:
       let known = try asset(of: document.file)
       if let known, wasLast {
+        // The old file after an exchange, gone before the new one has settled: another stands for the asset by now.
+        if TemporaryNames.contains(document.path), try owner(of: document.path) != known.id,
+          try !places(of: known.id).isEmpty
+        {
+          return
+        }
         try remove(known, &effects)
       } else if known == nil, try owner(of: document.path) == nil {
         if !TemporaryNames.contains(document.path) { effects.append(.strangerRemoved(document.path)) }

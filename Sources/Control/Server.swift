@@ -52,7 +52,10 @@ public final class Server: Sendable {
     self.handler = handler
     self.complain = complain
     let all = [
-      Thread("control") { [self] in moveBytes() },
+      Thread("control") { [self] in
+        Thread.beQuick()
+        moveBytes()
+      },
       Thread("control-handler") { [self] in handleTasks() },
     ]
     threads.withLock { $0.all = all }

@@ -3,7 +3,8 @@ enum PageScript {
   static let text = #"""
     'use strict';
     (() => {
-    const [NAME, LINK, PICTURE, KIND, SIZE, MODIFIED, SECONDS, WIDTH, HEIGHT, VERDICT, REASON] = Array.from({length: 11}, (_, i) => i);
+    const [NAME, LINK, PICTURE, KIND, SIZE, MODIFIED, SECONDS, WIDTH, HEIGHT, VERDICT, REASON, SOUGHT] = Array.from({length: 12}, (_, i) => i);
+    for (const item of ITEMS) item[SOUGHT] = item[NAME].toLowerCase();
     const element = (tag, properties = {}, ...children) => {
       const made = Object.assign(document.createElement(tag), properties);
       made.append(...children);
@@ -61,7 +62,8 @@ enum PageScript {
       newest: (a, b) => b[MODIFIED] - a[MODIFIED] || orders.name(a, b), oldest: (a, b) => a[MODIFIED] - b[MODIFIED] || orders.name(a, b),
       largest: (a, b) => b[SIZE] - a[SIZE] || orders.name(a, b), longest: (a, b) => b[SECONDS] - a[SECONDS] || orders.name(a, b),
     };
-    let shown = [], current = 0, columns = 1, width = 0, height = 0;
+    // All in the chosen order, and what of them is found: who types only has names compared.
+    let ordered = [], shown = [], current = 0, columns = 1, width = 0, height = 0;
     const gap = 12, tiles = new Map();
 
     const tile = index => {
@@ -127,14 +129,19 @@ enum PageScript {
     };
     const show = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean), kind = kinds.value;
-      shown = ITEMS.filter(item => (!kind || (kind === '!' ? item[VERDICT] : item[KIND] === kind))
-        && words.every(word => item[NAME].toLowerCase().includes(word))).sort(orders[order.value]);
+      shown = ordered.filter(item => (!kind || (kind === '!' ? item[VERDICT] : item[KIND] === kind))
+        && words.every(word => item[SOUGHT].includes(word)));
       count.textContent = ITEMS.length === 0 ? 'Nothing is catalogued in this folder.'
         : shown.length === ITEMS.length ? `${ITEMS.length} ${ITEMS.length === 1 ? 'document' : 'documents'}` : `${shown.length} of ${ITEMS.length}`;
       current = 0;
       place();
     };
-    search.oninput = kinds.onchange = order.onchange = show;
+    const arrange = () => {
+      ordered = [...ITEMS].sort(orders[order.value]);
+      show();
+    };
+    search.oninput = kinds.onchange = show;
+    order.onchange = arrange;
     addEventListener('resize', place);
     addEventListener('scroll', fill, {passive: true});
 
@@ -192,7 +199,7 @@ enum PageScript {
       select(isFirst ? current : current + step, true);
       event.preventDefault();
     });
-    show();
+    arrange();
     })();
     """#
 }

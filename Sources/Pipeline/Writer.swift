@@ -47,6 +47,7 @@ final class Writer {
   // MARK: - The thread
 
   func run() {
+    Thread.beQuick()
     begin()
     while !isStopping {
       let batch = parts.inbox.next(until: deadline)

@@ -15,4 +15,10 @@ extension Thread {
     // It can only be refused when raising, and then nothing is lost.
     _ = setpriority(PRIO_PROCESS, id_t(currentID), modesty.rawValue)
   }
+
+  /// Makes the calling thread's turns on a processor short and soon: for what somebody waits for, and what takes microseconds. It gets no more of it.
+  public static func beQuick() {
+    // Where the kernel does not take it, it is as quick as others.
+    _ = clinux_set_slice(100_000)
+  }
 }

@@ -81,6 +81,24 @@ import Testing
     #expect(try book.paths() == ["a.mp4/b.mp4", "f"])
   }
 
+  /// Whether the old file goes before or after the new one has settled.
+  @Test(arguments: [true, false]) func savedByAnExchange(settledFirst: Bool) throws {
+    let book = try Book()
+    try book.settle(path("a.mp4"), 1)
+    let id = try #require(try book.id(path("a.mp4")))
+    try book.act { catalog, effects throws(CatalogError) in
+      try catalog.exchange(
+        Document(file: book.file(2), path: path("a.mp4")), .regular, Document(file: book.file(1), path: path(".new")),
+        .regular, &effects)
+    }
+    if settledFirst { try book.settle(path("a.mp4"), 2) }
+    #expect(try book.unlink(path(".new"), 1).removed.isEmpty)
+    if !settledFirst { try book.settle(path("a.mp4"), 2) }
+    #expect(try book.id(path("a.mp4")) == id)
+    #expect(try book.catalog.asset(id: id)?.file == book.file(2))
+    #expect(try book.paths() == ["a.mp4"])
+  }
+
   @Test func trashHidesAndRestoringShows() throws {
     let book = try Book()
     try book.settle(path("a.mp4"), 1)

@@ -1,10 +1,12 @@
 """A screen that nobody sees, for the tests of file managers."""
-import atexit, os, signal, struct, subprocess, tempfile, time
+import atexit, ctypes, os, signal, struct, subprocess, tempfile, time
 
 class Screen:
     """Xvfb, whose framebuffer is a file in the form of xwd(1), and a session bus for the programs on it."""
     def __init__(self, width=830, height=520):
         self.folder = folder = tempfile.mkdtemp(prefix="screen-", dir=os.environ.get("TMPDIR", "/tmp"))
+        # What a bus begins outlives it; then it is our child (PR_SET_CHILD_SUBREAPER).
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
         reading, writing = os.pipe()
         self.programs = [subprocess.Popen(
             ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24", "-fbdir", folder, "-nolisten", "tcp", "-noreset"],
@@ -18,6 +20,10 @@ class Screen:
         self.until("Xvfb draws", lambda: os.path.exists(folder + "/Xvfb_screen0"))
         self.environment = dict(os.environ, DISPLAY=":" + number, GDK_BACKEND="x11", GTK_THEME="Adwaita", NO_AT_BRIDGE="1")
         self.environment.pop("WAYLAND_DISPLAY", None)
+        # Drawn without a graphics card, something that moves leaves no time for anything else: Nautilus lists no folder while its "Loading" turns.
+        os.makedirs(folder + "/config/gtk-4.0")
+        with open(folder + "/config/gtk-4.0/settings.ini", "w") as settings: settings.write("[Settings]\ngtk-enable-animations=false\n")
+        self.environment.update(GSK_RENDERER="cairo", XDG_CONFIG_HOME=folder + "/config")
     def start(self, *words, **environment):
         """Runs a program on it, on a bus of its own."""
         self.programs.append(subprocess.Popen(["dbus-run-session", "--", *words], env={**self.environment, **environment}, stdout=subprocess.DEVNULL,
@@ -62,4 +68,7 @@ class Screen:
                 os.killpg(program.pid, signal.SIGTERM)
                 try: program.wait(10)
                 except subprocess.TimeoutExpired: os.killpg(program.pid, signal.SIGKILL); program.wait()
+        # Such as an indexer, which would keep a share busy.
+        while orphans := open(f"/proc/self/task/{os.getpid()}/children").read().split():
+            for orphan in map(int, orphans): os.kill(orphan, signal.SIGKILL); os.waitpid(orphan, 0)
         subprocess.run(["rm", "-rf", self.folder])

@@ -31,8 +31,11 @@ final class BackgroundProgram: Sendable {
     return rest.dropFirst().first.map { $0 != UInt8(ascii: "Z") } ?? false
   }
 
-  /// Whether it has a socket that is connected: then a command listens to its daemon. (The C library opens one for a moment, to ask for names of users.)
+  /// Whether a command listens to its daemon: it has a socket that is connected.
   var isConnected: Bool {
+    // Until exec(2) is over, those of this process and its other tests are still open in it; it gets its name a moment after they were closed.
+    let name = try? Files.readStream(FileName("/proc/\(process)/comm"), limit: 64)
+    guard name == Array("sharefs\n".utf8) else { return false }
     let folder = FileName("/proc/\(process)/fd")
     let sockets = ((try? Files.names(in: folder)) ?? []).compactMap { name -> Substring? in
       // What it was started with may be one too.

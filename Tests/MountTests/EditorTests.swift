@@ -13,6 +13,9 @@ struct EditorTests {
     let stale: Bool?
   }
 
+  private static let exchange =
+    "python3 -c \"import ctypes; assert ctypes.CDLL(None).renameat2(-100, b'.a.new', -100, b'a.txt', 2) == 0\""
+
   /// The ways of saving, each as a line for the shell.
   private static let ways = [
     "in place": "echo new > a.txt",
@@ -22,6 +25,8 @@ struct EditorTests {
     "sed -i": "sed -i s/.*/new/ a.txt",
     "a hidden file over it": "echo new > .a.txt.tmp && mv .a.txt.tmp a.txt",
     "LibreOffice": "echo new > lu12abc.tmp && mv lu12abc.tmp a.txt",
+    "an exchange": "echo new > .a.new && \(exchange) && rm .a.new",
+    "an exchange while it is being written": "exec 9> .a.new; \(exchange) && rm .a.new; echo new >&9; exec 9>&-",
     "KDE": "echo new > a.txt.Xy12aB && mv a.txt.Xy12aB a.txt",
   ]
 

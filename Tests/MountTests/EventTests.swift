@@ -162,6 +162,41 @@ struct EventTests {
     }
   }
 
+  /// Whoever begins with old events is handed each document where it stands now, and none that has gone or was written over.
+  @Test(arguments: Mode.possible) func anOldEventLeadsToWhereTheDocumentIs(mode: Mode) throws {
+    let red = try Fixtures.clip("red")
+    let blue = try Fixtures.clip("blue")
+    try onShare(mode) { share in
+      try share.shell(
+        "mkdir d && cp '\(red)' moved.mp4 && cp '\(red)' gone.mp4 && cp '\(red)' hidden.mp4 && cp '\(red)' twice.mp4")
+      try share.waitUntilIdle()
+      // Another document has the place of the moved one.
+      try share.shell(
+        "mv moved.mp4 d/new.mp4; mv d e; rm gone.mp4; mv hidden.mp4 .hidden.mp4; cp '\(blue)' moved.mp4; cp '\(blue)' twice.mp4"
+      )
+      try share.waitUntilIdle()
+      let log = "\(share.base)/log"
+      let watch = try share.start(
+        Share.sharefs,
+        [
+          "watch", share.folder, "--since", "0", "--jobs", "1", "--exec", "sh", "-c", "echo \"$1\" >>'\(log)'", "sh",
+          "{}",
+        ])
+      func lines() throws -> [String] { try share.output("cat", [log]).split(separator: "\n").map(String.init) }
+      try share.shell("cp '\(red)' last.mp4")
+      try eventually("all are run") {
+        try share.run("test", "-e", log) == 0 && lines().contains("\(share.folder)/last.mp4")
+      }
+      #expect(
+        try lines().sorted() == ["e/new.mp4", "last.mp4", "moved.mp4", "twice.mp4"].map { "\(share.folder)/\($0)" })
+      let words = try watch.complaints().split(separator: "\n").sorted()
+      #expect(
+        words
+          == ["gone", "hidden"].map { "sharefs: \(share.folder)/\($0).mp4 was removed before sh could be run for it." })
+      try watch.end()
+    }
+  }
+
   /// From the last close to the line at the reader: 2 ms, in 99 of 100 cases, where the machine has time (the benchmark measures that; here a loaded one is
   /// allowed ten times as much in half of them).
   @Test(arguments: Mode.possible) func closedComesAtOnce(mode: Mode) throws {

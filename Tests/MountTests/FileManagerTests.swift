@@ -47,15 +47,16 @@ struct FileManagerTests {
   }
 
   /// With `desktop_thumbs=on` the share's own folders show our pictures. The tell-tale one is a waveform, which no thumbnailer of the desktop draws.
-  @Test(.enabled(if: Script.has("thunar"), "thunar is not installed"), arguments: Mode.possible)
-  func thunarShowsOurs(mode: Mode) throws {
+  @Test(
+    arguments: Mode.possible.map { ("thunar", $0) } + Mode.possible.suffix(1).map { ("nautilus --new-window", $0) })
+  func showsOurs(manager: String, mode: Mode) throws {
     let sound = try Fixtures.made("sound.mp3", ["-f", "lavfi", "-i", "sine=300:duration=20"])
     try onShare(mode, options: ["desktop_thumbs=on"]) { share in
       try share.python(
         Self.beginning(share) + """
           os.mkdir("sub"); shutil.copy('\(sound)', "sub/a.mp3")
           subprocess.run(["\(Share.sharefs)", "wait", "--state", "\(share.state)", "sub/a.mp3"], check=True, stdout=subprocess.DEVNULL)
-          screen = Screen(); screen.start("thunar", "\(share.folder)/sub")
+          screen = Screen(); screen.start(*"\(manager)".split(), "\(share.folder)/sub")
           screen.until("the window shows our picture", lambda: screen.count(*PURPLE, 12) > 500)
           screen.end(); os.chdir("/")
           """)

@@ -15,8 +15,8 @@ enum Script {
   }
 
   /// Runs a script, in which the first failing command ends it and is shown; it finds `$root`, `$programs`, and a folder of its own, `$T`.
-  /// - Parameter apart: in a table of mounts of its own, as root, with empty folders over those of the system that shares of root
-  ///   and installers write to.
+  /// - Parameter apart: in a table of mounts and a network of its own, as root, with empty folders over those of the system that shares
+  ///   of root and installers write to.
   @discardableResult
   static func run(
     _ text: String, apart: Bool = false, location: SourceLocation = #_sourceLocation
@@ -41,6 +41,7 @@ enum Script {
       # Other tests' shares: a copy of their mounts in here would keep their daemons from ending.
       { grep ' - fuse.sharefs ' /proc/self/mountinfo || :; } | cut -d ' ' -f 5 | while read -r point; do umount -l "$point" || :; done
       for folder in /var/lib /var/cache /run; do mount -t tmpfs apart $folder; done
+      ip link set lo up
       # For installers: nothing in /usr/sbin but what libfuse has there.
       empty_sbin() {
         cp -P /usr/sbin/mount.fuse* "$T/"; mount -t tmpfs apart /usr/sbin; cp -P "$T"/mount.fuse* /usr/sbin/
@@ -49,7 +50,7 @@ enum Script {
       """
     let out = try Descriptor.memory("output")
     var words = ["bash", "-c", beginning + (apart ? aside : "") + text]
-    if apart { words = ["unshare", "--mount", "--propagation", "slave"] + words }
+    if apart { words = ["unshare", "--mount", "--net", "--propagation", "slave"] + words }
     let child = try Child.spawn(
       FileName("/usr/bin/env"),
       (["env", "LC_ALL=C.UTF-8", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"] + words).map {

@@ -83,19 +83,19 @@ struct WindowTests {
               return total
           root = os.getcwd()
           def fill(name):
-              before = visits(); paths = [f"{root}/{name}{i}.mp4" for i in range(50)]
+              before = visits(); paths = [f"{root}/{name}{i}.mp4" for i in range(20)]
               for path in paths: shutil.copy('\(clip)', path)
               subprocess.run(["\(Share.sharefs)", "wait", "--state", "\(share.state)", *paths], check=True, stdout=subprocess.DEVNULL)
               return visits() - before
           # Longer than somebody who looked is given to set a watch.
           def pass_by(): time.sleep(2)
           os.mkdir("own"); os.mkdir("own/sub"); shutil.copy('\(clip)', "own/sub/x.mp4"); os.listdir(".thumbs/own/sub")
-          pass_by(); nobody = fill("a")
-          w = Watch(".thumbs"); pass_by(); told = fill("b"); w.sees(".thumbs/|CREATE|b49.mp4.png"); w.end()
+          # The first documents come before it is found out that nobody watches, which takes its time where many processes are.
+          pass_by(); tries, end = 0, time.time() + 60
+          while (nobody := fill(f"a{tries}-")) > 0: tries += 1; assert time.time() < end, nobody
+          w = Watch(".thumbs"); pass_by(); told = fill("b"); w.sees(".thumbs/|CREATE|b19.mp4.png"); w.end(); assert told > 0
           w = Watch(".thumbs/own/sub"); pass_by(); fill("c")
           shutil.copy('\(clip)', "own/sub/y.mp4"); w.sees(".thumbs/own/sub/|CREATE|y.mp4.png"); w.end()
-          # The first documents come before it is found out that nobody watches.
-          assert nobody < told / 2, (nobody, told)
           # He stands in the folder already when he begins to watch it.
           os.chdir(".thumbs/own"); pass_by(); fill("d")
           w = Watch("."); shutil.copytree(root + "/own/sub", root + "/own/new"); w.sees("./|CREATE,ISDIR|new"); w.end()

@@ -66,6 +66,8 @@ int clinux_fcntl(int descriptor, int command, long argument);
 int clinux_ioctl(int descriptor, unsigned long request, void *argument);
 pid_t clinux_thread_id(void);
 int clinux_signal_thread(pid_t process, pid_t thread, int signal);
+/// The length of the calling thread's turns on a processor, in nanoseconds; the shorter, the sooner they come. Kernels before 6.12 take it and do nothing.
+int clinux_set_slice(uint64_t nanoseconds);
 /// A handler that does nothing, without SA_RESTART: the signal only ends a blocking call.
 int clinux_interrupting(int signal);
 int clinux_ignore(int signal);

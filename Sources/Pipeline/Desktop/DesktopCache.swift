@@ -43,18 +43,23 @@ final class DesktopCache: Sendable {
     thread.begin("sharefs-desktop") { [self] in
       Thread.giveWay(.modest)
       while true {
-        let task: Task?? = state.wait { state in
-          if !state.tasks.isEmpty { return .some(state.tasks.removeFirst()) }
-          return state.isStopping ? .some(nil) : nil
+        let tasks: [Task] = state.wait { state in
+          if state.tasks.isEmpty { return state.isStopping ? [] : nil }
+          defer { state.tasks = [] }
+          return state.tasks
         }
-        guard let task = task ?? nil else { return }
-        do throws(Errno) {
-          try perform(task)
-          problems.end(.desktop, "The desktop's thumbnails can be written again.")
-        } catch {
-          problems.begin(.desktop, .warning, "The desktop's thumbnails in \(folder) cannot be written: \(error).")
-        }
+        if tasks.isEmpty { return }
+        for task in tasks { carryOut(task) }
       }
+    }
+  }
+
+  private func carryOut(_ task: Task) {
+    do throws(Errno) {
+      try perform(task)
+      problems.end(.desktop, "The desktop's thumbnails can be written again.")
+    } catch {
+      problems.begin(.desktop, .warning, "The desktop's thumbnails in \(folder) cannot be written: \(error).")
     }
   }
 

@@ -41,12 +41,13 @@ final class PageShelf: Sendable {
   func start() {
     thread.begin("sharefs-page") { [state] in
       while true {
-        let job: (@Sendable () -> Void)?? = state.wait { state in
-          if !state.jobs.isEmpty { return .some(state.jobs.removeFirst()) }
-          return state.isStopping ? .some(nil) : nil
+        let jobs: [@Sendable () -> Void] = state.wait { state in
+          if state.jobs.isEmpty { return state.isStopping ? [] : nil }
+          defer { state.jobs = [] }
+          return state.jobs
         }
-        guard let job = job ?? nil else { return }
-        job()
+        if jobs.isEmpty { return }
+        for job in jobs { job() }
       }
     }
   }
@@ -139,6 +140,8 @@ extension Thumbs {
       case .note, .page, nil: continue
       }
     }
+    // As a browser orders them, or nearly: it has little left to do.
+    items.sort { $0.document < $1.document }
     let bytes = shelf.pages.page(of: PageFolder(path: path, folders: folders.sorted(), items: items))
     let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     return PageShelf.Page(bytes: bytes, hash: hash, modified: modified)

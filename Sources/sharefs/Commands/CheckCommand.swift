@@ -28,7 +28,7 @@ enum CheckCommand {
   static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
     let state = arguments.value("state")
     let share = try FoundShare.around(arguments.operands.first ?? FileName("."), state: state)
-    try MountTable.now().share(around: share.root)?.mustNotBeSilent()
+    try Health.mustNotBeSilent(share.root)
     var findings = try look(share, state: state)
     let isJSON = arguments.has("json")
     try tell(findings, isJSON: isJSON)

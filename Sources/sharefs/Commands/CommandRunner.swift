@@ -1,3 +1,5 @@
+import Catalog
+import Contracts
 import Control
 import Posix
 
@@ -35,7 +37,7 @@ final class CommandRunner: Sendable {
   }
 
   /// Takes a document that is whole; every other event is none of its business.
-  func run(_ event: EventRecord, in mountpoint: FileName) throws(Failure) {
+  func run(_ event: EventRecord, of share: RunningShare) throws(Failure) {
     guard ["ready", "unsupported"].contains(event.event), let asset = event.asset else { return }
     let version = Version(asset: asset, version: event.version)
     let jobs = jobs
@@ -48,7 +50,7 @@ final class CommandRunner: Sendable {
       return true
     }
     guard isNew else { return }
-    let path = mountpoint.appending(event.path)
+    guard let path = place(of: event, asset, in: share) else { return state.change { $0.running -= 1 } }
     var line = words.map { Self.replacing("{}", by: Array(path.bytes), in: $0) }
     // The shell's own line finds it as its first argument.
     if words.first == FileName("sh") && words.count == 4 { line = words + [path] }
@@ -72,6 +74,26 @@ final class CommandRunner: Sendable {
         Output.complain("sharefs: \(words[0]) was killed by signal \(signal) for \(path).\n")
       case nil: Output.complain("sharefs: nobody knows how \(words[0]) ended for \(path).\n")
       }
+    }
+  }
+
+  /// Where the document stands now: an event may be old, and its document renamed since.
+  /// - Returns: nil when it is gone, which is said, or has another content by now, of which an event of its own tells.
+  private func place(of event: EventRecord, _ asset: Int64, in share: RunningShare) -> FileName? {
+    let told = share.mountpoint.appending(event.path)
+    do throws(CatalogError) {
+      let catalog = try CatalogReader(folder: share.state)
+      let places = try catalog?.places(of: asset).filter { !TemporaryNames.contains($0) } ?? []
+      guard let first = places.first, let known = try catalog?.asset(id: asset) else {
+        Output.complain("sharefs: \(told) was removed before \(words[0]) could be run for it.\n")
+        return nil
+      }
+      guard known.version == event.version else { return nil }
+      let path = places.first { $0.bytes.elementsEqual(event.path.bytes) } ?? first
+      return share.mountpoint.appending(FileName(path.bytes))
+    } catch {
+      Output.complain("sharefs: Where \(told) stands now cannot be read. \(error)\n")
+      return told
     }
   }
 

@@ -21,6 +21,8 @@ final class EventStream {
   }
 
   private let mountpoint: FileName
+  /// The daemon that was spoken to last.
+  private(set) var daemon: RunningShare?
   private var client: Client?
   private var position: UInt64?
 
@@ -42,6 +44,7 @@ final class EventStream {
       let answer = try fresh.ask(.watch(since: position), for: Watching.self, within: Self.patience(until: deadline))
       if position == nil { position = answer.next - 1 }
       client = .some(consume fresh)
+      daemon = share
       return true
     } catch {
       switch error {

@@ -11,7 +11,7 @@ enum ImportCommand {
     let types = try TypeSelector(arguments)
     let typed = arguments.value("to") ?? FileName(".")
     let share = try FoundShare.around(typed, state: arguments.value("state"))
-    try MountTable.now().share(around: share.root)?.mustNotBeSilent()
+    try Health.mustNotBeSilent(share.root)
     let folder = share.path.isRoot ? share.root : share.root.appending(FileName(share.path.bytes))
     let status = try explain(.noSuchThing, "The folder \(folder) cannot be reached") { () throws(Errno) in
       try Files.status(folder)

@@ -34,7 +34,7 @@ enum WatchCommand {
       case .event(let event, let line):
         isAway = false
         guard filter.matches(event) else { continue }
-        if let runner { try runner.run(event, in: mount.mountpoint) }
+        if let runner, let daemon = stream.daemon { try runner.run(event, of: daemon) }
         if isJSON { try Output.write(line) } else if runner == nil { try Output.write(text(event)) }
       case .overflow(let overflow, let line):
         if isJSON { try Output.write(line) }

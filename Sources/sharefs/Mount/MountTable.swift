@@ -90,21 +90,10 @@ enum Health: Sendable {
   case dead
   /// Its daemon does not answer.
   case silent
-}
 
-extension Mount {
-  /// For whoever is about to look into it: a question to a share whose daemon is stopped is never answered, and cannot be interrupted.
-  func mustNotBeSilent() throws(Failure) {
-    guard health() == .silent else { return }
-    throw Failure(
-      .timedOut, "The daemon of \(mountpoint) does not answer.",
-      hint: "It is stopped, or overloaded: see `sharefs status`.")
-  }
-
-  /// Asks the mount itself, for two seconds at most.
-  func health() -> Health {
+  /// Asks the mount itself, for two seconds at most; a folder that is none is alive.
+  static func of(_ mountpoint: FileName) -> Health {
     let answer = Monitor<Health?>(nil)
-    let mountpoint = mountpoint
     // A thread that never comes back is no harm: this process ends soon, and a wait for FUSE ends with it.
     _ = Thread("mount-health") {
       do throws(Errno) {
@@ -116,4 +105,17 @@ extension Mount {
     }
     return answer.wait(until: Clock.now() + Clock.seconds(2)) { $0 } ?? .silent
   }
+
+  /// For whoever is about to look into a mount: a question to a share whose daemon is stopped is never answered, and cannot be interrupted.
+  static func mustNotBeSilent(_ mountpoint: FileName) throws(Failure) {
+    guard of(mountpoint) == .silent else { return }
+    throw Failure(
+      .timedOut, "The daemon of \(mountpoint) does not answer.",
+      hint: "It is stopped, or overloaded: see `sharefs status`.")
+  }
+}
+
+extension Mount {
+  func mustNotBeSilent() throws(Failure) { try Health.mustNotBeSilent(mountpoint) }
+  func health() -> Health { Health.of(mountpoint) }
 }
