@@ -136,7 +136,8 @@ final class SourceWatch: Sendable {
         var listing = Directory(descriptor)
         while let entry = try? listing.next() {
           if entry.name.isDots || TemporaryNames.contains(entry.name) { continue }
-          if entry.kind == .folder { rest.append(folder.appending(entry.name)) }
+          // Where the file system does not say what it is, opening it as a folder does.
+          if entry.kind == .folder || entry.kind == nil { rest.append(folder.appending(entry.name)) }
         }
       }
     }

@@ -19,6 +19,14 @@ final class BackgroundProgram: Sendable {
     self.child = Guarded(child)
   }
 
+  /// What a failed test leaves behind is ended, and waited for: tests that look at how a program of theirs ends are held up by another that has ended and
+  /// is not taken note of.
+  deinit {
+    guard let child = child.withLock({ $0.take() }) else { return }
+    child.kill()
+    _ = try? child.wait()
+  }
+
   func output() throws -> String { String(decoding: try out.descriptor.readAll(limit: 1 << 26), as: UTF8.self) }
   func complaints() throws -> String { String(decoding: try errors.descriptor.readAll(limit: 1 << 26), as: UTF8.self) }
 
