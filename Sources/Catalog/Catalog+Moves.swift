@@ -58,7 +58,7 @@ extension Catalog {
         try crossed(from: before, to: now.path, &effects)
       case .regular:
         if let asset = try asset(of: now.file) {
-          try indexNames(asset.id)
+          try markNames(asset.id)
           effects.append(.moved(asset, from: before, to: now.path))
           try refreshHidden(asset.id, &effects)
         } else if !TemporaryNames.contains(now.path) {

@@ -1,10 +1,29 @@
 public import Contracts
 public import Posix
 
-/// The names of documents, for searching: a full-text index over groups of three letters, kept beside `place`.
+/// The names of documents, for searching: a full-text index over groups of three letters, kept beside `place`. It costs more than all else that a
+/// change of a name brings, so it is brought up to date when there is time; until then a search looks at the marked ones themselves.
 extension Catalog {
-  /// Brings what is searched for an asset up to date with its places.
-  func indexNames(_ id: Int64) throws(CatalogError) {
+  /// What the index says of the asset's names is not true any more.
+  func markNames(_ id: Int64) throws(CatalogError) {
+    try connection.run("INSERT OR IGNORE INTO unindexed(asset) VALUES(?)", .integer(id))
+    marked += 1
+  }
+
+  /// Whether names are marked, and how many at most.
+  public var markedNames: Int { marked }
+
+  /// Brings the index up to date with the places of some that are marked.
+  public func indexMarkedNames(most: Int) throws(CatalogError) {
+    let ids = try connection.all("SELECT asset FROM unindexed LIMIT ?", .integer(most)) { $0.integer(0) }
+    for id in ids {
+      try indexNames(id)
+      try connection.run("DELETE FROM unindexed WHERE asset = ?", .integer(id))
+    }
+    if ids.count < most { marked = 0 }
+  }
+
+  private func indexNames(_ id: Int64) throws(CatalogError) {
     try connection.run("DELETE FROM name WHERE rowid = ?", .integer(id))
     let names = try places(of: id).compactMap { $0.name?.searchable }
     if names.isEmpty { return }
@@ -134,10 +153,12 @@ extension CatalogReader {
     let many = "SELECT 1 FROM name WHERE name MATCH ? LIMIT 1 OFFSET 10000"
     let isCommon = try connection.first(many, .text(phrase)) { _ in true } ?? false
     if isCommon { return try list(within: search.folder, body) }
+    // A catalog from before they were marked has them all in the index.
+    let marked = try Schema.version(connection) < 4 ? "" : " UNION SELECT asset FROM unindexed"
     try connection.each(
       """
       SELECT \(Asset.columns), path FROM place JOIN asset ON asset.id = place.asset
-      WHERE place.asset IN (SELECT rowid FROM name WHERE name MATCH ?) ORDER BY path
+      WHERE place.asset IN (SELECT rowid FROM name WHERE name MATCH ?\(marked)) ORDER BY path
       """, .text(phrase)
     ) { row throws(CatalogError) in
       guard let path = SharePath(row.blob(36)), !TemporaryNames.contains(path), path.isWithin(search.folder) else {

@@ -61,15 +61,15 @@ extension Catalog {
     let before = try owner(of: path)
     if before == id { return nil }
     try connection.run("INSERT OR REPLACE INTO place(path, asset) VALUES(?, ?)", .blob(path.bytes), .integer(id))
-    try indexNames(id)
-    if let before { try indexNames(before) }
+    try markNames(id)
+    if let before { try markNames(before) }
     return before
   }
 
   func unplace(_ path: SharePath) throws(CatalogError) {
     guard let id = try owner(of: path) else { return }
     try connection.run("DELETE FROM place WHERE path = ?", .blob(path.bytes))
-    try indexNames(id)
+    try markNames(id)
   }
 
   func insert(_ document: Document, _ stamp: ContentStamp) throws(CatalogError) -> Int64 {
@@ -117,7 +117,7 @@ extension Catalog {
     guard asset.state != .removed else { return }
     let places = try places(of: asset.id)
     try connection.run("DELETE FROM place WHERE asset = ?", .integer(asset.id))
-    try connection.run("DELETE FROM name WHERE rowid = ?", .integer(asset.id))
+    try markNames(asset.id)
     try connection.run(
       "UPDATE asset SET state = 3, hidden = 0, removed_at = ?, picture_version = NULL, picture_size = 0, placeholder = NULL WHERE id = ?",
       .integer(Clock.wall().nanoseconds), .integer(asset.id))

@@ -89,6 +89,9 @@ enum Schema {
     """
     CREATE INDEX bookmark_asset ON bookmark(asset);
     """,
+    """
+    CREATE TABLE unindexed(asset INTEGER PRIMARY KEY) STRICT;
+    """,
   ]
 
   static func version(_ connection: Connection) throws(CatalogError) -> Int {

@@ -25,6 +25,10 @@ final class Writer {
 
   /// Messages in one transaction.
   private static let most = 5000
+  /// How long nothing must have happened before names are indexed, how many may wait whatever happens, and how many are indexed at once.
+  private static let idle = Clock.seconds(0.1)
+  private static let mostMarked = 4000
+  private static let mostIndexed = 500
   /// For what still waits when the pipeline is stopped.
   private static let farewell = Clock.seconds(1)
   /// Tries of one version that neither ended nor killed a worker: the daemon itself was ended each time.
@@ -51,6 +55,7 @@ final class Writer {
     begin()
     while !isStopping {
       let batch = parts.inbox.next(until: deadline)
+      if batch.messages.isEmpty || catalog.markedNames > Writer.mostMarked { indexNames() }
       isStopping = batch.isLast
       if batch.hasOverflowed {
         parts.problems.report(.warning, "Too many changes waited at once; a scan finds those that were dropped.")
@@ -119,7 +124,18 @@ final class Writer {
     let now = Clock.now()
     // Once the pause is over, what comes next wakes us anyway.
     let resume = scheduler.pausedUntil.flatMap { $0 > now ? $0 : nil }
-    return (delayed.map(\.time) + (resume.map { [$0] } ?? [])).min()
+    let idle = catalog.markedNames > 0 ? now + Writer.idle : nil
+    return (delayed.map(\.time) + [resume, idle].compactMap { $0 }).min()
+  }
+
+  /// What is searched by is brought up to date when nothing else is to do, or too much has come.
+  private func indexNames() {
+    if catalog.markedNames == 0 { return }
+    if case .refused(let error) = commit({ () throws(CatalogError) in
+      try self.catalog.indexMarkedNames(most: Writer.mostIndexed)
+    }) {
+      parts.problems.report(.warning, "Names cannot be indexed for searching. \(error)")
+    }
   }
 
   /// What must be done before the first change.

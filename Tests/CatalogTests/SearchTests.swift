@@ -21,6 +21,11 @@ import Testing
     reader = try #require(try CatalogReader(folder: book.folder.path))
   }
 
+  private func index() throws {
+    try book.act { catalog, _ throws(CatalogError) in try catalog.indexMarkedNames(most: 20_000) }
+    #expect(book.catalog.markedNames == 0)
+  }
+
   private func found(_ ask: (inout Search) -> Void) throws -> [String] {
     var search = Search()
     ask(&search)
@@ -32,7 +37,9 @@ import Testing
     return all
   }
 
-  @Test func wordsOfFewAndOfMany() throws {
+  /// Also while the index does not know of the names yet.
+  @Test(arguments: [false, true]) func wordsOfFewAndOfMany(isIndexed: Bool) throws {
+    if isIndexed { try index() }
     let all = try found { _ in }
     #expect(all.count == 10_100)
     let odd = all.filter { $0.contains("Odd") }
@@ -49,6 +56,18 @@ import Testing
         $0.substring = ".mp4"
         $0.folder = SharePath("trip 1")!
       } == all.filter { $0.hasPrefix("trip 1/") })
+  }
+
+  @Test func whatIsRenamedAndRemovedSince() throws {
+    try index()
+    try book.rename(8, path("trip 1/Odd one 7.mp4"), path("trip 1/Even.mp4"))
+    try book.unlink(path("trip 1/Odd one 1007.mp4"), 1008)
+    #expect(book.catalog.markedNames > 0)
+    for _ in 0..<2 {
+      #expect(try found { $0.substring = "odd" }.count == 9)
+      #expect(try found { $0.substring = "even" } == ["trip 1/Even.mp4"])
+      try index()
+    }
   }
 
   @Test func sortedAndByPages() throws {
