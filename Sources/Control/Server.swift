@@ -53,7 +53,7 @@ public final class Server: Sendable {
     self.complain = complain
     let all = [
       Thread("control") { [self] in
-        Thread.beQuick()
+        Thread.beQuick(.now)
         moveBytes()
       },
       Thread("control-handler") { [self] in handleTasks() },

@@ -112,7 +112,7 @@ public enum SessionError: Error, Sendable {
 
   private func serve() {
     Credentials.prepareThread()
-    Thread.beQuick()
+    Thread.beQuick(.now)
     var buffer = unsafe fuse_buf()
     while unsafe takeTurn(&buffer) { unsafe fuse_session_process_buf(raw, &buffer) }
     unsafe free(buffer.mem)

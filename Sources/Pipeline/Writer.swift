@@ -51,7 +51,7 @@ final class Writer {
   // MARK: - The thread
 
   func run() {
-    Thread.beQuick()
+    Thread.beQuick(.soon)
     begin()
     while !isStopping {
       let batch = parts.inbox.next(until: deadline)

@@ -19,7 +19,7 @@ extension DaemonHandler {
       return log.report(.error, "An answer could not be written as JSON: \(error).")
     }
     _ = Posix.Thread("sharefs-events") { [self] in
-      Posix.Thread.beQuick()
+      Posix.Thread.beQuick(.now)
       var position = since ?? first.first - 1
       var live = first
       while !subscriber.isGone {
