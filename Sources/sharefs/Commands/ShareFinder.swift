@@ -14,29 +14,31 @@ struct FoundShare {
 
   /// - Parameter state: given with `--state`.
   static func around(_ typed: FileName, state: FileName?) throws(Failure) -> FoundShare {
-    let deadline = Clock.now() + Clock.seconds(2)
     while true {
       let table = try MountTable.now()
       let path = try Paths.real(typed, table: table)
-      if let state { return try around(path, state: try Paths.absolute(state), table) }
-      guard let mount = table.share(around: path) else { return try unmounted(path) }
+      do throws(Failure) {
+        if let state { return try around(path, state: try Paths.absolute(state), table) }
+        return try around(path, table)
+      } catch {
+        // A share loses its mount first and its card then: one that stood in the table without a card may have gone between the two looks.
+        guard let mount = table.share(around: path), try !MountTable.now().mounts.contains(mount) else { throw error }
+      }
+    }
+  }
+
+  private static func around(_ path: FileName, _ table: MountTable) throws(Failure) -> FoundShare {
+    if let mount = table.share(around: path) {
       let running = RunningShare.at(mount.mountpoint)
       // A dead or root's daemon has left no card that we could read.
-      if let data = running?.state ?? known(by: mount) {
-        if running == nil { try mustBeDead(mount) }
-        return try found(mount.mountpoint, path, data, running)
-      }
-      // One of ours may have been unmounted between the two looks: the table is older than the cards.
-      guard mount.user == System.user, Clock.now() < deadline else {
+      guard let data = running?.state ?? known(by: mount) else {
         throw Failure(
           .permission, "The share \(mount.mountpoint) is another user's, or its state lies in a folder of its own.",
           hint: "Ask as the user who mounted it; with `--state DIR` when it was mounted with that.")
       }
-      Clock.pause(0.02)
+      if running == nil { try mustBeDead(mount) }
+      return try found(mount.mountpoint, path, data, running)
     }
-  }
-
-  private static func unmounted(_ path: FileName) throws(Failure) -> FoundShare {
     let states = try StateFolders.own()
     let all = ShareLocation.find(in: states.data)
     for folder in ancestors(of: path) {
