@@ -7,11 +7,8 @@ extension Catalog {
   /// What the index says of the asset's names is not true any more.
   func markNames(_ id: Int64) throws(CatalogError) {
     try connection.run("INSERT OR IGNORE INTO unindexed(asset) VALUES(?)", .integer(id))
-    marked += 1
+    markedNames += 1
   }
-
-  /// Whether names are marked, and how many at most.
-  public var markedNames: Int { marked }
 
   /// Brings the index up to date with the places of some that are marked.
   public func indexMarkedNames(most: Int) throws(CatalogError) {
@@ -20,7 +17,7 @@ extension Catalog {
       try indexNames(id)
       try connection.run("DELETE FROM unindexed WHERE asset = ?", .integer(id))
     }
-    if ids.count < most { marked = 0 }
+    if ids.count < most { markedNames = 0 }
   }
 
   private func indexNames(_ id: Int64) throws(CatalogError) {

@@ -15,8 +15,8 @@ public final class Catalog {
   /// Assets whose newest version was found by sight: a settled change with the same stamp, which was on its way, tells
   /// of that same version.
   var sighted: Set<Int64> = []
-  /// How many names were marked since the index was last up to date; what a start finds marked counts as one.
-  var marked = 1
+  /// How many names were marked since the index for searching was last up to date; what a start finds marked counts as one.
+  public internal(set) var markedNames = 1
 
   public static let fileName = FileName("catalog.sqlite")
 

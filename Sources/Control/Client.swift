@@ -5,9 +5,8 @@ public import Posix
 public struct Client: ~Copyable {
   private let socket: Descriptor
   private var incoming: [UInt8] = []
-  /// What of it was given out, and how far it holds no end of a line.
+  /// How much of it was given out.
   private var given = 0
-  private var searched = 0
   /// The daemon, as the kernel tells it.
   public let daemon: Int32
 
@@ -76,15 +75,12 @@ public struct Client: ~Copyable {
   /// - Returns: nil when the time came first.
   public mutating func nextLine(until deadline: Clock.Instant?) throws(Failure) -> [UInt8]? {
     while true {
-      if let end = incoming[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-        let line = Array(incoming[given..<end])
-        given = end + 1
-        searched = given
-        return line
+      if let end = incoming[given...].firstIndex(of: UInt8(ascii: "\n")) {
+        defer { given = end + 1 }
+        return Array(incoming[given..<end])
       }
       incoming.removeSubrange(..<given)
       given = 0
-      searched = incoming.count
       do throws(Errno) {
         var awaited = [Awaited(socket.raw)]
         guard try Awaited.wait(&awaited, until: deadline) else { return nil }
