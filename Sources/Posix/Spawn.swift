@@ -5,7 +5,7 @@ import Glibc
 public struct Child: ~Copyable, Sendable {
   public let process: pid_t
 
-  /// Starts a program with exactly the descriptors given, nothing else of ours.
+  /// Starts a program with exactly the descriptors given: none of ours, and none that we were started with.
   /// - Parameters:
   ///   - descriptors: ours by the number that the child shall know each by. Numbers 0 to 2 that are not named are
   ///     /dev/null.
@@ -29,6 +29,11 @@ public struct Child: ~Copyable, Sendable {
       aside.append(copy)
       unsafe posix_spawn_file_actions_adddup2(&actions, copy, number)
     }
+    for number in 3..<max(lowest, 3) where descriptors[number] == nil {
+      unsafe posix_spawn_file_actions_addclose(&actions, number)
+    }
+    // What this process inherited may not be close-on-exec: a lock of the script that mounts, a socket of whoever runs the tests.
+    unsafe posix_spawn_file_actions_addclosefrom_np(&actions, max(lowest, 3))
     if let folder { unsafe folder.withCString { _ = unsafe posix_spawn_file_actions_addchdir_np(&actions, $0) } }
 
     var attributes = posix_spawnattr_t()

@@ -76,10 +76,6 @@ public enum System {
     }
   }
 
-  /// Closes what the starting program left open, so that a daemon holds nothing of it.
-  /// - Parameter lowest: the first number that goes; call it before anything of ours is open.
-  public static func closeInherited(from lowest: CInt) { closefrom(lowest) }
-
   /// Makes `number` (0, 1 or 2, say) another name of an open file.
   public static func redirect(_ number: CInt, to raw: CInt) throws(Errno) { try check { dup2(raw, number) } }
 

@@ -39,26 +39,14 @@ final class BackgroundProgram: Sendable {
     return rest.dropFirst().first.map { $0 != UInt8(ascii: "Z") } ?? false
   }
 
-  /// Whether a command listens to its daemon: it has a socket that is connected.
+  /// Whether a command has found its share and turned to the daemon: it has a socket, and was given none.
   var isConnected: Bool {
-    // Until exec(2) is over, those of this process and its other tests are still open in it; it gets its name a moment after they were closed.
+    // Until exec(2) is over, those of this process are still open in it; it gets its name a moment after they were closed.
     let name = try? Files.readStream(FileName("/proc/\(process)/comm"), limit: 64)
     guard name == Array("sharefs\n".utf8) else { return false }
     let folder = FileName("/proc/\(process)/fd")
-    let sockets = ((try? Files.names(in: folder)) ?? []).compactMap { name -> Substring? in
-      // What it was started with may be one too.
-      guard !["0", "1", "2"].contains(name.description),
-        let target = try? Files.target(folder.appending(name)).description, target.hasPrefix("socket:[")
-      else { return nil }
-      return target.dropFirst(8).dropLast()
-    }
-    guard !sockets.isEmpty, let table = try? Files.readStream(FileName("/proc/net/unix"), limit: 1 << 24) else {
-      return false
-    }
-    // Number, references, protocol, flags, type, state (3: connected), inode.
-    return String(decoding: table, as: UTF8.self).split(separator: "\n").contains { line in
-      let fields = line.split(separator: " ")
-      return fields.count > 6 && fields[5] == "03" && sockets.contains(fields[6])
+    return ((try? Files.names(in: folder)) ?? []).contains { name in
+      (try? Files.target(folder.appending(name)))?.description.hasPrefix("socket:") ?? false
     }
   }
 

@@ -52,7 +52,6 @@ enum MountCommand {
   private static func serve(
     _ arguments: Arguments, _ options: MountOptions, _ ready: consuming ReadyPipe, isDaemon: Bool
   ) -> ExitCode {
-    if isDaemon { System.closeInherited(from: Daemonize.readyNumber + 1) }
     let plan: MountPlan
     do throws(Failure) {
       plan = try self.plan(arguments, options, isDaemon: isDaemon)
