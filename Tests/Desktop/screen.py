@@ -1,5 +1,18 @@
 """A screen that nobody sees, for the tests of file managers."""
-import atexit, ctypes, os, signal, struct, subprocess, tempfile, time
+import atexit, ctypes, glob, os, signal, struct, subprocess, sys, tempfile, time
+
+class Spoiled(Exception):
+    """The desktop's own programs have failed, as they do in any folder: it says nothing about the share."""
+
+def patiently(story):
+    """Tells the story on a new screen; thrice at most where the desktop itself spoils it."""
+    for left in (2, 1, 0):
+        screen = Screen()
+        try: return story(screen)
+        except Spoiled as why:
+            if not left: raise SystemExit(f"spoiled thrice: {why}")
+            sys.stderr.write(f"once more: {why}\n")
+        finally: screen.end()
 
 class Screen:
     """Xvfb, whose framebuffer is a file in the form of xwd(1), and a session bus for the programs on it."""
@@ -47,9 +60,22 @@ class Screen:
     def until(self, what, condition, seconds=180):
         end = time.time() + seconds
         while not condition():
+            self.check()
             if time.time() > end:
-                raise SystemExit(f"never so: {what}\n" + "".join(open(name).read()[-2000:] for name in [self.folder + "/words"] if os.path.exists(name)))
+                raise SystemExit(f"never so: {what}\n{self.words()}")
             time.sleep(0.1)
+    def check(self):
+        for program in self.programs[1:]:
+            if program.poll() not in (None, 0): raise Spoiled(f"{program.args[-2:]} ended with {program.returncode}\n{self.words()}")
+        # Tumbler names what it is writing by the second: two requests for one picture within the same one spoil each other, and leave this behind.
+        for name in glob.glob(os.environ.get("XDG_CACHE_HOME", "") + "/thumbnails/*/*-*.png"):
+            try: age = time.time() - os.stat(name).st_mtime
+            except FileNotFoundError: continue
+            if age > 5:
+                os.unlink(name)
+                raise Spoiled("Tumbler has lost a picture")
+    def words(self):
+        return "".join(open(name).read()[-2000:] for name in [self.folder + "/words"] if os.path.exists(name))
     def rests(self, seconds=1.0):
         """Waits until the picture has not changed for so long."""
         last, since, end = None, time.time(), time.time() + 60

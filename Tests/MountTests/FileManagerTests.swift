@@ -9,7 +9,7 @@ struct FileManagerTests {
   private static let beginning = """
     import sys, shutil
     sys.dont_write_bytecode = True; sys.path.insert(0, "\(Script.root)/Tests/Desktop")
-    from screen import Screen
+    from screen import patiently
     os.environ["HOME"] = os.environ["TMPDIR"] = "@base"; os.environ["XDG_CACHE_HOME"] = "@base/cache"; os.environ["XDG_RUNTIME_DIR"] = "@base/run"
     os.makedirs("@base/run", 0o700, exist_ok=True)
     RED, BLUE, PURPLE = (254, 0, 0), (0, 0, 254), (109, 90, 140)
@@ -28,20 +28,22 @@ struct FileManagerTests {
     try onShare(mode) { share in
       try share.python(
         Self.beginning(share) + """
-          shutil.copy('\(blue)', "first.mp4")
-          screen = Screen(); screen.start("thunar", "\(share.folder)/.thumbs")
-          screen.until("the window shows the first picture", lambda: screen.count(*BLUE) > 1000)
-          screen.rests(); one = screen.count(*BLUE); assert screen.count(*RED) == 0
-          subprocess.run(["cp", '\(red)', "second.mp4"], check=True)
-          screen.until("a second one", lambda: screen.count(*RED) > 0.9 * one)
-          subprocess.run(["cp", '\(red)', "third.mp4"], check=True)
-          screen.until("a third one", lambda: screen.count(*RED) > 1.9 * one)
-          # Written over: the same name, another picture.
-          subprocess.run(["cp", '\(blue)', "third.mp4"], check=True)
-          screen.until("the third one has changed", lambda: screen.count(*BLUE) > 1.9 * one)
-          os.unlink("third.mp4"); screen.until("it has gone", lambda: screen.count(*BLUE) < 1.1 * one)
-          os.rename("second.mp4", ".second.mp4"); screen.until("none is red", lambda: screen.count(*RED) == 0)
-          screen.end(); os.chdir("/")
+          def story(screen):
+            for name in filter(os.path.isfile, os.listdir(".")): os.unlink(name)
+            shutil.copy('\(blue)', "first.mp4")
+            screen.start("thunar", "\(share.folder)/.thumbs")
+            screen.until("the window shows the first picture", lambda: screen.count(*BLUE) > 1000)
+            screen.rests(); one = screen.count(*BLUE); assert screen.count(*RED) == 0
+            subprocess.run(["cp", '\(red)', "second.mp4"], check=True)
+            screen.until("a second one", lambda: screen.count(*RED) > 0.9 * one)
+            subprocess.run(["cp", '\(red)', "third.mp4"], check=True)
+            screen.until("a third one", lambda: screen.count(*RED) > 1.9 * one)
+            # Written over: the same name, another picture.
+            subprocess.run(["cp", '\(blue)', "third.mp4"], check=True)
+            screen.until("the third one has changed", lambda: screen.count(*BLUE) > 1.9 * one)
+            os.unlink("third.mp4"); screen.until("it has gone", lambda: screen.count(*BLUE) < 1.1 * one)
+            os.rename("second.mp4", ".second.mp4"); screen.until("none is red", lambda: screen.count(*RED) == 0)
+          patiently(story); os.chdir("/")
           """)
     }
   }
@@ -56,9 +58,10 @@ struct FileManagerTests {
         Self.beginning(share) + """
           os.mkdir("sub"); shutil.copy('\(sound)', "sub/a.mp3")
           subprocess.run(["\(Share.sharefs)", "wait", "--state", "\(share.state)", "sub/a.mp3"], check=True, stdout=subprocess.DEVNULL)
-          screen = Screen(); screen.start(*"\(manager)".split(), "\(share.folder)/sub")
-          screen.until("the window shows our picture", lambda: screen.count(*PURPLE, 12) > 500)
-          screen.end(); os.chdir("/")
+          def story(screen):
+            screen.start(*"\(manager)".split(), "\(share.folder)/sub")
+            screen.until("the window shows our picture", lambda: screen.count(*PURPLE, 12) > 500)
+          patiently(story); os.chdir("/")
           """)
     }
   }

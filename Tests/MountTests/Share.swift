@@ -222,7 +222,7 @@ final class Share: Sendable {
 
 /// Looks again until it is so; the test fails when the time is over.
 func eventually(
-  _ what: String, seconds: Double = 20, _ condition: () throws -> Bool, location: SourceLocation = #_sourceLocation
+  _ what: String, seconds: Double = 60, _ condition: () throws -> Bool, location: SourceLocation = #_sourceLocation
 ) throws {
   let deadline = Clock.now() + Clock.seconds(seconds)
   while Clock.now() < deadline {

@@ -37,7 +37,7 @@ func path(_ text: String) -> SharePath { SharePath(text)! }
 
 /// Waits until it holds; a test that waits in vain has failed.
 func eventually(
-  _ what: String, within seconds: Double = 20, _ location: SourceLocation = #_sourceLocation,
+  _ what: String, within seconds: Double = 60, _ location: SourceLocation = #_sourceLocation,
   _ condition: () throws -> Bool
 ) throws {
   let deadline = Clock.now() + Clock.seconds(seconds)
@@ -220,7 +220,7 @@ final class Share {
   }
 
   /// Waits for the picture as a lookup does.
-  func ready(_ file: FileID, within seconds: Double = 20, _ location: SourceLocation = #_sourceLocation) throws
+  func ready(_ file: FileID, within seconds: Double = 60, _ location: SourceLocation = #_sourceLocation) throws
     -> Picture
   {
     try eventually("a picture", within: seconds, location) { self.isReady(file) }
