@@ -1,11 +1,16 @@
 import Contracts
 import Posix
 
-/// One worker process per core and one thread for each, which waits for it.
+/// One worker process per core and one thread for each, which waits for it; and one more for what somebody waits for, which is there
+/// only while the others have to do with what nobody asked for. How a worker does a job is in `WorkerPool+Jobs`.
 final class WorkerPool: Sendable {
   private struct State {
+    /// What somebody waits for comes before all else.
+    var asked: [Ticket] = []
     var queue: [Ticket] = []
+    /// Workers that have a document, and of these the modest ones.
     var running = 0
+    var modest = 0
     /// Placeholders that are not in the store.
     var missing: [PlaceholderKind] = []
     var up = 0
@@ -13,17 +18,20 @@ final class WorkerPool: Sendable {
     var isStopping = false
   }
 
+  /// Seconds after which the additional worker ends when nobody waited for anything.
+  private static let leisure = 30.0
+
   private enum Turn {
     case draw(PlaceholderKind)
     case document(Ticket)
     case stop
   }
 
-  private let settings: Settings
-  private let source: Source
-  private let store: ThumbnailStore
-  private let desktop: DesktopCache?
-  private let problems: Problems
+  let settings: Settings
+  let source: Source
+  let store: ThumbnailStore
+  let desktop: DesktopCache?
+  let problems: Problems
   private let deliver: @Sendable (Ticket, JobResult) -> Void
   private let state = Monitor(State())
 
@@ -41,6 +49,7 @@ final class WorkerPool: Sendable {
 
   func start() -> [Thread] {
     (0..<settings.workers).map { number in Thread("sharefs-pool-\(number)") { self.serve() } }
+      + [Thread("sharefs-asked") { self.serveAsked() }]
   }
 
   /// - Parameter ahead: assets that somebody waits for; they come before what stands in the queue already.
@@ -48,8 +57,8 @@ final class WorkerPool: Sendable {
     guard !tickets.isEmpty else { return }
     let isLate = state.change { state in
       if !state.isStopping {
-        state.queue =
-          tickets.filter { ahead.contains($0.asset) } + state.queue + tickets.filter { !ahead.contains($0.asset) }
+        state.asked = tickets.filter { ahead.contains($0.asset) } + state.asked
+        state.queue += tickets.filter { !ahead.contains($0.asset) }
       }
       return state.isStopping
     }
@@ -58,9 +67,9 @@ final class WorkerPool: Sendable {
 
   /// Somebody waits for it.
   func hurry(_ asset: Int64) {
-    state.withLock { state in
-      guard let position = state.queue.firstIndex(where: { $0.asset == asset }), position > 0 else { return }
-      state.queue.insert(state.queue.remove(at: position), at: 0)
+    state.change { state in
+      guard let position = state.queue.firstIndex(where: { $0.asset == asset }) else { return }
+      state.asked.insert(state.queue.remove(at: position), at: 0)
     }
   }
 
@@ -74,8 +83,8 @@ final class WorkerPool: Sendable {
   func stop() {
     let left = state.change { state in
       state.isStopping = true
-      defer { state.queue = [] }
-      return state.queue
+      defer { (state.asked, state.queue) = ([], []) }
+      return state.asked + state.queue
     }
     for ticket in left { deliver(ticket, .abandoned) }
   }
@@ -85,7 +94,7 @@ final class WorkerPool: Sendable {
 
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  // MARK: - One thread
+  // MARK: - One thread of a modest worker
 
   private func serve() {
     // The worker that it starts is as modest.
@@ -104,7 +113,10 @@ final class WorkerPool: Sendable {
       case .draw(let kind): draw(kind, with: &worker)
       case .document(let ticket):
         let result = work(on: ticket, with: &worker)
-        state.withLock { $0.running -= 1 }
+        state.withLock { state in
+          state.running -= 1
+          state.modest -= 1
+        }
         deliver(ticket, result)
       }
     }
@@ -114,14 +126,58 @@ final class WorkerPool: Sendable {
     state.wait { state -> Turn? in
       if state.isStopping { return .stop }
       if !state.missing.isEmpty { return .draw(state.missing.removeFirst()) }
-      guard !state.queue.isEmpty else { return nil }
+      guard !state.asked.isEmpty || !state.queue.isEmpty else { return nil }
       state.running += 1
-      return .document(state.queue.removeFirst())
+      state.modest += 1
+      return .document(state.asked.isEmpty ? state.queue.removeFirst() : state.asked.removeFirst())
+    }
+  }
+
+  // MARK: - The thread for what somebody waits for
+
+  private func serveAsked() {
+    // Not modest, and neither is its worker: it gets most of a processor that a modest one has.
+    var worker: WorkerProcess?
+    while true {
+      switch need(until: worker == nil ? nil : Clock.now() + Clock.seconds(WorkerPool.leisure)) {
+      case nil: retire(&worker)
+      case false?:
+        retire(&worker)
+        return
+      case true?:
+        if worker == nil || worker!.jobs >= WorkerProcess.life {
+          retire(&worker)
+          worker = launch()
+        }
+        guard worker != nil, let ticket = takeAsked() else { continue }
+        let result = work(on: ticket, with: &worker)
+        state.withLock { $0.running -= 1 }
+        deliver(ticket, result)
+      }
+    }
+  }
+
+  /// - Returns: whether somebody waits for what no modest worker can begin; false when it stops, nil when nobody did in time.
+  private func need(until deadline: Clock.Instant?) -> Bool? {
+    let look = { [settings] (state: inout State) -> Bool? in
+      if state.isStopping { return false }
+      return !state.asked.isEmpty && state.modest >= settings.workers ? true : nil
+    }
+    guard let deadline else { return state.wait(look) }
+    return state.wait(until: deadline, look)
+  }
+
+  /// - Returns: nil when another has taken it meanwhile.
+  private func takeAsked() -> Ticket? {
+    state.withLock { state in
+      guard !state.asked.isEmpty, !state.isStopping else { return nil }
+      state.running += 1
+      return state.asked.removeFirst()
     }
   }
 
   /// - Returns: nil when the pipeline is being stopped.
-  private func launch() -> WorkerProcess? {
+  func launch() -> WorkerProcess? {
     var delay = Clock.seconds(0.5)
     while !isStopping {
       do throws(WorkerProcess.Failure) {
@@ -152,127 +208,10 @@ final class WorkerPool: Sendable {
     return nil
   }
 
-  private func retire(_ worker: inout WorkerProcess?) {
+  func retire(_ worker: inout WorkerProcess?) {
     guard let old = worker else { return }
     old.end()
     worker = nil
     state.withLock { $0.up -= 1 }
-  }
-
-  /// Has a job done, by a new worker when the old one had gone before.
-  private func run(
-    _ job: Job, document: CInt? = nil, with worker: inout WorkerProcess?
-  ) throws(WorkerProcess.Failure) -> (outcome: Outcome, pictures: [[UInt8]]) {
-    for _ in 0..<3 {
-      guard let present = worker else { throw .stopped }
-      do throws(WorkerProcess.Failure) {
-        return try present.run(job, document: document)
-      } catch {
-        switch error {
-        case .ours: throw error
-        case .notThere:
-          retire(&worker)
-          worker = launch()
-        case .broken, .stopped:
-          retire(&worker)
-          throw error
-        }
-      }
-    }
-    throw .broken("it ends before it gets a job")
-  }
-
-  /// What fails is tried again when somebody needs it.
-  private func draw(_ kind: PlaceholderKind, with worker: inout WorkerProcess?) {
-    do throws(WorkerProcess.Failure) {
-      let job = Job(number: UInt64.max - UInt64(kind.rawValue), task: .placeholder(kind), boxes: [settings.box])
-      guard let bytes = try run(job, with: &worker).pictures.first else {
-        throw .broken("it drew nothing")
-      }
-      do throws(Errno) {
-        try store.write(bytes, kind)
-        isStoring()
-        problems.end(.placeholders, "Placeholders can be drawn again.")
-      } catch {
-        problems.begin(.cache, .error, cannotStore(error))
-      }
-    } catch {
-      if case .broken(let what) = error {
-        problems.begin(.placeholders, .error, "The media worker cannot draw the placeholder \(kind): \(what).")
-      }
-    }
-  }
-
-  private func isStoring() { problems.end(.cache, "Thumbnails can be stored again.") }
-
-  func cannotStore(_ error: Errno) -> String {
-    "Thumbnails cannot be stored in \(settings.cacheFolder): \(error). Documents stay pending."
-  }
-
-  private func work(on ticket: Ticket, with worker: inout WorkerProcess?) -> JobResult {
-    let document: Descriptor
-    let before: ContentStamp
-    let name: [UInt8]
-    switch find(ticket) {
-    case .failure(let result): return result.result
-    case .success(let found):
-      document = Descriptor(owning: found.raw)
-      before = found.stamp
-      name = found.name
-    }
-    do throws(WorkerProcess.Failure) {
-      let job = Job(number: ticket.number, task: .document(name: name), boxes: settings.boxes)
-      let (outcome, pictures) = try run(job, document: document.raw, with: &worker)
-      do throws(Errno) {
-        let after = try document.status().stamp
-        if let bytes = pictures.first {
-          do throws(Errno) {
-            try store.write(bytes, asset: ticket.asset, version: ticket.version)
-            isStoring()
-            desktop?.bring(Array(pictures.dropFirst()), of: ticket.asset, version: ticket.version)
-          } catch {
-            return .unstored(error)
-          }
-          return .done(outcome, pictureSize: Int64(bytes.count), before: before, after: after)
-        }
-        return .done(outcome, pictureSize: nil, before: before, after: after)
-      } catch {
-        return .unreadable(error)
-      }
-    } catch {
-      switch error {
-      case .ours(let error): return .failed(error)
-      case .broken(let what): return .crashed(what)
-      case .notThere, .stopped: return .abandoned
-      }
-    }
-  }
-
-  private struct Found {
-    let raw: CInt
-    let stamp: ContentStamp
-    let name: [UInt8]
-  }
-
-  private struct NotFound: Error {
-    let result: JobResult
-  }
-
-  /// Opens the document by one of its names, if that leads to it.
-  private func find(_ ticket: Ticket) -> Result<Found, NotFound> {
-    var worst: Errno?
-    for place in ticket.places {
-      do throws(Errno) {
-        let document = try source.open(place)
-        let status = try document.status()
-        guard status.kind == .regular, source.id(status) == ticket.file else { continue }
-        return .success(Found(raw: document.release(), stamp: status.stamp, name: Array(place.name?.bytes ?? [])))
-      } catch {
-        if !error.isAbsence { worst = error }
-      }
-    }
-    guard let worst else { return .failure(NotFound(result: .gone)) }
-    let isOurs = [.tooManyOpen, .noMemory, .notConnected, .again, .tooManyOpenInAll].contains(worst)
-    return .failure(NotFound(result: isOurs ? .failed(worst) : .unreadable(worst)))
   }
 }

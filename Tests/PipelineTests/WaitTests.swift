@@ -113,6 +113,23 @@ import Testing
     try eventually("the late one") { count.value == 2 }
   }
 
+  /// While all workers have to do with what nobody asked for.
+  @Test func whatIsWaitedForIsBegunAtOnce() throws {
+    let share = try Share()
+    try share.put(path("first.mp4"), "held")
+    try share.put(path("second.mp4"), "held")
+    try eventually("the workers are busy") { share.jobs().count == 2 }
+    var files: [FileID] = []
+    for number in 0..<50 { files.append(try share.put(path("\(number).mp4"), "good \(number)")) }
+    for number in [40, 20] {
+      _ = share.pipeline.wait(for: [files[number]], until: Clock.now() + Clock.seconds(60)) {}
+      _ = try share.ready(files[number])
+    }
+    #expect(share.jobs().count == 4)
+    try share.go()
+    try share.idle()
+  }
+
   @Test func waitedForMeansMadeFirst() throws {
     let share = try Share(starting: false)
     share.workers = 1
@@ -120,14 +137,18 @@ import Testing
     var files: [FileID] = []
     try share.put(path("first.mp4"), "held")
     try eventually("the worker is busy") { share.jobs().count == 1 }
+    // The one for what is waited for, too.
+    let asked = try share.put(path("asked.mp4"), "held")
+    _ = share.pipeline.wait(for: [asked], until: Clock.now() + Clock.seconds(60)) {}
+    try eventually("both are busy") { share.jobs().count == 2 }
     for number in 0..<50 { files.append(try share.put(path("\(number).mp4"), "good \(number)")) }
-    _ = share.pipeline.wait(for: [files[40]], until: Clock.now() + Clock.seconds(20)) {}
+    _ = share.pipeline.wait(for: [files[40]], until: Clock.now() + Clock.seconds(60)) {}
     try eventually("the writer has heard") { share.pipeline.status().backlog == 0 }
     try share.go()
     _ = try share.ready(files[40])
     try share.idle()
     let position = try #require(share.jobs().firstIndex { $0.hasPrefix("40.mp4") })
-    #expect(position <= 2)
+    #expect(position <= 3)
   }
 
   @Test func aRemovedDocumentKeepsNobodyWaiting() throws {
