@@ -101,7 +101,7 @@ extension Catalog {
         try refresh(owner.id, document.file, stamp)
       } else {
         try advance(owner.id, to: document.file, stamp)
-        if !isWitnessed { try loosen(owner.id) }
+        if !isWitnessed { try loosen(owner) }
       }
       if let asset = try asset(id: owner.id) {
         effects.append(.refiled(asset, from: owner.file))
@@ -136,8 +136,10 @@ extension Catalog {
   }
 
   /// Another file stands under the asset's name, and nobody saw how it came there: who wanted the old one must look for it itself.
-  private func loosen(_ id: Int64) throws(CatalogError) {
-    try connection.run("UPDATE bookmark SET asset = 0 WHERE asset = ?", .integer(id))
+  private func loosen(_ old: Asset) throws(CatalogError) {
+    try connection.run(
+      "UPDATE bookmark SET asset = 0, volume = ?, inode = ?, birth = ? WHERE asset = ?",
+      old.file.values + [.integer(old.id)])
   }
 
   /// The youngest removed asset that had this file.

@@ -19,6 +19,7 @@ extension Catalog {
       let new = try owner(of: to) != known.id
       try claim(to, for: known, announced: false, &effects)
       if had { effects.append(.moved(known, from: from, to: to)) } else if new { effects.append(.placed(known, to)) }
+      if !had, !new, let replaced { try succeed(replaced, by: known.id, &effects) }
     } else if kind == .regular, let owner = try asset(at: from) {
       // A file that replaced the asset's own and is still being written: it goes on standing for the asset.
       try unplace(from)
@@ -133,15 +134,29 @@ extension Catalog {
     guard let asset = try asset(at: path) else { return }
     if try places(of: asset.id).count == 1 {
       try remove(asset, &effects)
-      if let successor {
-        // So do programs save a document, under whatever name they have made the new one: whoever wants the document wants that.
-        try connection.run("UPDATE bookmark SET asset = ? WHERE asset = ?", .integer(successor), .integer(asset.id))
-      }
+      if let successor { try rebind(asset.id, to: successor) }
     } else {
       try unplace(path)
       effects.append(.unplaced(asset, path))
       try refreshHidden(asset.id, &effects)
     }
+  }
+
+  /// So do programs save a document, under whatever name they have made the new one: whoever wants the document wants that.
+  private func rebind(_ old: Int64, to new: Int64) throws(CatalogError) {
+    try connection.run("UPDATE bookmark SET asset = ? WHERE asset = ?", .integer(new), .integer(old))
+  }
+
+  /// A scan saw a rename's outcome before we were told of it, and could not know that one file took the other's place.
+  private func succeed(_ replaced: FileID, by new: Int64, _ effects: inout [Effect]) throws(CatalogError) {
+    if let old = try asset(of: replaced) {
+      guard try places(of: old.id).isEmpty else { return }
+      try remove(old, &effects)
+      try rebind(old.id, to: new)
+    }
+    try connection.run(
+      "UPDATE bookmark SET asset = ? WHERE asset = 0 AND volume = ? AND inode = ? AND birth = ?",
+      [.integer(new)] + replaced.values)
   }
 
   /// The download that `x.aria2` spoke of is finished when that file goes.

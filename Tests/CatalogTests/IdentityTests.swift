@@ -152,6 +152,26 @@ import Testing
     #expect(try book.id(path("a.txt")) == second && marked() == 0)
   }
 
+  /// A scan may look between a rename and the word of it.
+  @Test(arguments: ["sedXy12aB", ".a.txt.tmp"]) func aBookmarkFollowsAlsoWhereAScanCameBetween(name: String) throws {
+    let book = try Book()
+    try book.settle(path("a.txt"), 1)
+    let bookmark = Bookmark(
+      asset: 0, file: book.file(1), isFolder: false, path: path("a.txt"), size: 1, fingerprint: [1], user: 0,
+      isReadOnly: false, created: Clock.wall())
+    try book.catalog.transaction { () throws(CatalogError) in try book.catalog.add(bookmark, token: [7]) }
+    for inode: UInt64 in 2...3 {
+      try book.settle(path(name), inode)
+      let stamp = try book.catalog.asset(of: book.file(inode))?.stamp ?? book.stamp()
+      try book.sight(path("a.txt"), inode, stamp, among: [path("a.txt"): inode])
+      try book.rename(inode, path(name), path("a.txt"), replaced: inode - 1)
+      let id = try #require(try book.id(path("a.txt")))
+      #expect(try book.catalog.bookmark(of: [7])?.asset == id)
+      #expect(try book.paths() == ["a.txt"])
+      #expect(try book.catalog.asset(of: book.file(inode - 1)) == nil)
+    }
+  }
+
   // MARK: - What a scan finds
 
   @Test func movedWhileNobodyLooked() throws {
