@@ -123,10 +123,11 @@ final class WorkerPool: Sendable {
   }
 
   private func next() -> Turn {
-    state.wait { state -> Turn? in
+    state.wait { [settings] state -> Turn? in
       if state.isStopping { return .stop }
       if !state.missing.isEmpty { return .draw(state.missing.removeFirst()) }
-      guard !state.asked.isEmpty || !state.queue.isEmpty else { return nil }
+      // While the additional worker has something to do, its processor is not given to what nobody asked for.
+      guard !state.asked.isEmpty || (!state.queue.isEmpty && state.running < settings.workers) else { return nil }
       state.running += 1
       state.modest += 1
       return .document(state.asked.isEmpty ? state.queue.removeFirst() : state.asked.removeFirst())
@@ -151,7 +152,7 @@ final class WorkerPool: Sendable {
         }
         guard worker != nil, let ticket = takeAsked() else { continue }
         let result = work(on: ticket, with: &worker)
-        state.withLock { $0.running -= 1 }
+        state.change { $0.running -= 1 }
         deliver(ticket, result)
       }
     }
