@@ -75,6 +75,32 @@ import Posix
     unsafe pointer.pointee.decode_error_flags != 0 || pointer.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0
   }
 
+  /// Whether it looks to be of one brightness, by a few of its pixels: a hundredth of what scaling it would cost. False of what has more than 8 bits, or
+  /// no luma.
+  var isBlank: Bool {
+    let frame = unsafe pointer.pointee
+    guard let kind = unsafe av_pix_fmt_desc_get(AVPixelFormat(frame.format)), let luma = unsafe frame.data.0 else {
+      return false
+    }
+    let strange = UInt64(
+      AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BITSTREAM)
+    let first = unsafe kind.pointee.comp.0
+    guard unsafe kind.pointee.flags & strange == 0, first.plane == 0, first.step == 1, first.depth == 8 else {
+      return false
+    }
+    var (darkest, lightest) = (UInt8.max, UInt8.min)
+    for row in unsafe stride(from: 0, to: Int(frame.height), by: 8) {
+      let line = unsafe luma + row * Int(frame.linesize.0)
+      for column in unsafe stride(from: 0, to: Int(frame.width), by: 8) {
+        let sample = unsafe line[column]
+        darkest = min(darkest, sample)
+        lightest = max(lightest, sample)
+      }
+      if Int(lightest) - Int(darkest) > 8 { return false }
+    }
+    return true
+  }
+
   /// What the decoder read beside the picture, such as EXIF's `Orientation`.
   func metadata(_ key: String) -> String? { unsafe value(of: key, in: pointer.pointee.metadata) }
 }

@@ -144,6 +144,8 @@ struct Study {
     var best = finding
     var liveliness = -1.0
     let found = try choice.frames(input) { frame throws(MediaError) in
+      // One of that kind is enough, for where there is nothing else.
+      if liveliness >= 0, frame.isBlank { return false }
       var one = finding
       let aspect = unsafe av_guess_sample_aspect_ratio(input.context, input.stream(index), frame.pointer)
       let turn = orientation ?? Orientation(frame) ?? .upright
