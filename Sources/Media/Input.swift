@@ -19,7 +19,7 @@ import Posix
       callback: isLate, opaque: Unmanaged.passUnretained(source).toOpaque())
     unsafe created.pointee.probesize = 1 << 21
     unsafe created.pointee.max_analyze_duration = 500_000
-    unsafe created.pointee.format_probesize = 65536
+    unsafe created.pointee.format_probesize = 32768
     // Whether samples are DTS in disguise eight packets tell. libavformat would look at megabytes.
     if format == "wav" { unsafe created.pointee.max_probe_packets = 8 }
     // Then MP3's table of which byte is when is an index as others are.

@@ -14,7 +14,12 @@ extension Thread {
   public static func giveWay(_ modesty: Modesty) {
     // It can only be refused when raising, and then nothing is lost.
     _ = setpriority(PRIO_PROCESS, id_t(currentID), modesty.rawValue)
+    // Who wakes up interrupts at once what has a longer turn than he would have, and waits some milliseconds for the end of others.
+    _ = clinux_set_slice(longestTurn)
   }
+
+  /// In nanoseconds, as long as the kernel allows.
+  private static let longestTurn: UInt64 = 100_000_000
 
   /// How soon a thread gets a processor for which others are waiting too. One with shorter turns interrupts one with longer.
   public enum Haste: UInt64, Sendable {
