@@ -12,7 +12,7 @@ public final class Server: Sendable {
   public static let patience = 10.0
 
   private enum Task {
-    case request(client: UInt64, user: UInt32, line: [UInt8])
+    case request(client: UInt64, outgoing: Outgoing, user: UInt32, line: [UInt8])
     case end
   }
 
@@ -86,19 +86,19 @@ public final class Server: Sendable {
     var acceptsAgain: Clock.Instant = 0
     while true {
       let isStopping = threads.withLock { $0.isStopping }
-      deliver(to: &clients)
+      deliver(to: clients)
       if isStopping { break }
       let now = Clock.now()
       clients.removeAll { client in
-        let isDone = client.isEnding && client.inHand == 0 && client.unsent == 0
+        let isDone = client.isEnding && client.inHand == 0 && client.outgoing.unsent == 0
         let isSlow =
-          now - client.lastProgress > Clock.seconds(Self.patience) && client.inHand == 0 && client.subscriber == nil
-        if isDone || isSlow { client.subscriber?.end() }
-        return isDone || isSlow
+          now - client.lastProgress > Clock.seconds(Self.patience) && client.inHand == 0 && !client.isWatching
+        if isDone || isSlow { client.outgoing.end() }
+        return client.outgoing.isGone
       }
       var awaited = [Awaited(outbox.wakeup.raw), Awaited(listener.raw, read: now >= acceptsAgain)]
       // No further request of a client is read before the last ones are answered: that bounds what it can pile up.
-      awaited += clients.map { Awaited($0.socket.raw, read: !$0.isEnding && $0.inHand == 0, write: $0.unsent > 0) }
+      awaited += clients.map { Awaited($0.socket.raw, read: !$0.isEnding && $0.inHand == 0, write: $0.outgoing.unsent > 0) }
       do throws(Errno) {
         try Awaited.wait(&awaited, until: clients.isEmpty && now >= acceptsAgain ? nil : now + Clock.seconds(0.5))
       } catch {
@@ -108,13 +108,10 @@ public final class Server: Sendable {
       }
       if awaited[0].canRead { outbox.wakeup.clear() }
       for (client, found) in zip(clients, awaited[2...]) { serve(client, found) }
-      clients.removeAll { client in
-        if client.isGone { client.subscriber?.end() }
-        return client.isGone
-      }
+      clients.removeAll { $0.outgoing.isGone }
       if awaited[1].canRead, awaited[1].wantsRead { accept(into: &clients, &lastID, &acceptsAgain) }
     }
-    for client in clients { client.subscriber?.end() }
+    for client in clients { client.outgoing.end() }
   }
 
   private func accept(into clients: inout [Connection], _ lastID: inout UInt64, _ acceptsAgain: inout Clock.Instant) {
@@ -126,11 +123,11 @@ public final class Server: Sendable {
         let now = Clock.now()
         let silent = clients.indices.filter { index in
           let client = clients[index]
-          return client.subscriber == nil
-            || (client.unsent > 0 && now - client.lastProgress > Clock.seconds(Self.patience))
+          return !client.isWatching
+            || (client.outgoing.unsent > 0 && now - client.lastProgress > Clock.seconds(Self.patience))
         }
         guard let longest = silent.min(by: { clients[$0].lastProgress < clients[$1].lastProgress }) else { return }
-        clients.remove(at: longest).subscriber?.end()
+        clients.remove(at: longest).outgoing.end()
       }
       lastID += 1
       let client = Connection(socket, id: lastID, user: peer.user)
@@ -145,7 +142,7 @@ public final class Server: Sendable {
   }
 
   private func serve(_ client: Connection, _ found: Awaited) {
-    if found.canWrite && !client.write() { client.isGone = true }
+    if found.canWrite { _ = client.outgoing.sendRest() }
     if found.canRead && found.wantsRead {
       switch client.read() {
       case .nothing: break
@@ -154,32 +151,25 @@ public final class Server: Sendable {
         refuse(client, Refusal(.tooLong, "A request is at most \(Connection.longestRequest) bytes long."))
       case .requests(let lines):
         client.inHand += lines.count
-        tasks.change { $0.append(contentsOf: lines.map { .request(client: client.id, user: client.user, line: $0) }) }
+        tasks.change { $0.append(contentsOf: lines.map { .request(client: client.id, outgoing: client.outgoing, user: client.user, line: $0) }) }
       }
     } else if found.hasHungUp {
-      client.isGone = true
+      client.outgoing.end()
     }
   }
 
   private func refuse(_ client: Connection, _ refusal: Refusal) {
     client.isEnding = true
-    _ = client.append(encoded(refusal))
-    if !client.write() { client.isGone = true }
+    _ = client.outgoing.send(encoded(refusal))
   }
 
-  private func deliver(to clients: inout [Connection]) {
+  private func deliver(to clients: [Connection]) {
     for letter in outbox.take() {
-      guard let client = clients.first(where: { $0.id == letter.client }) else {
-        letter.subscriber?.end()
-        continue
-      }
+      guard let client = clients.first(where: { $0.id == letter.client }) else { continue }
       if letter.isAnswer { client.inHand -= 1 }
-      if let subscriber = letter.subscriber { client.subscriber = subscriber }
-      if !client.append(letter.line) || !client.write() { client.isGone = true }
-    }
-    clients.removeAll { client in
-      if client.isGone { client.subscriber?.end() }
-      return client.isGone
+      if letter.watches { client.isWatching = true }
+      // What does not go at once goes when the socket can be written to.
+      if !letter.line.isEmpty { _ = client.outgoing.send(letter.line) }
     }
   }
 
@@ -193,13 +183,13 @@ public final class Server: Sendable {
         return tasks
       }
       for task in batch {
-        guard case .request(let client, let user, let line) = task else { return }
-        answer(client, user, line)
+        guard case .request(let client, let outgoing, let user, let line) = task else { return }
+        answer(client, outgoing, user, line)
       }
     }
   }
 
-  private func answer(_ client: UInt64, _ user: UInt32, _ line: [UInt8]) {
+  private func answer(_ client: UInt64, _ outgoing: Outgoing, _ user: UInt32, _ line: [UInt8]) {
     do {
       switch try JSONLine.decode(Request.self, line) {
       case .status: reply(client, handler.status())
@@ -216,7 +206,7 @@ public final class Server: Sendable {
           reply(client, Refusal(.noSuchDocument, "There is no such document in the share."))
         }
       case .bookmark(let request): reply(client, try handler.bookmark(request, user: user))
-      case .watch(let since): handler.watch(Subscriber(client: client, outbox: outbox), since: since)
+      case .watch(let since): handler.watch(Subscriber(client: client, outgoing: outgoing, outbox: outbox), since: since)
       }
     } catch let refusal as Refusal {
       reply(client, refusal)

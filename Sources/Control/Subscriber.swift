@@ -5,59 +5,47 @@ public final class Subscriber: Sendable {
   /// Bytes on their way to one client; whoever has more waits with it.
   static let mostUnsent = 256 << 10
 
-  private struct State {
-    var unsent = 0
-    var isGone = false
-  }
-
   private let client: UInt64
+  private let outgoing: Outgoing
   private let outbox: Outbox
-  private let state = Monitor(State())
 
-  init(client: UInt64, outbox: Outbox) {
+  init(client: UInt64, outgoing: Outgoing, outbox: Outbox) {
     self.client = client
+    self.outgoing = outgoing
     self.outbox = outbox
   }
 
   /// Whether nothing further can reach it.
-  public var isGone: Bool { state.withLock { $0.isGone } }
+  public var isGone: Bool { outgoing.isGone }
 
   /// Waits until the client has taken most of what was handed in.
   /// - Returns: false when the time came first, or the client has gone.
   public func waitForRoom(until deadline: Clock.Instant) -> Bool {
-    let hasRoom = state.wait(until: deadline) { state -> Bool? in
-      if state.isGone { return false }
-      return state.unsent < Self.mostUnsent ? true : nil
-    }
-    return hasRoom ?? false
+    outgoing.waitForRoom(below: Self.mostUnsent, until: deadline)
   }
 
   /// Hands in the first answer to the request that made it a subscriber.
   public func begin(_ answer: Watching) throws {
-    outbox.put(client, try JSONLine.encode(answer), isAnswer: true, subscriber: self)
+    // Directly, as the events after it are.
+    send(try JSONLine.encode(answer))
+    outbox.put(client, [], isAnswer: true, watches: true)
   }
 
   /// Hands in one line.
   public func send(_ line: [UInt8]) {
-    state.withLock { $0.unsent += line.count }
-    outbox.put(client, line)
+    if !outgoing.send(line) { outbox.wakeup.wake() }
   }
-
-  /// The client has taken so many bytes.
-  func took(_ count: Int) { if count > 0 { state.change { $0.unsent = max(0, $0.unsent - count) } } }
-
-  func end() { state.change { $0.isGone = true } }
 }
 
-/// Lines on their way from whoever made them to the server's thread, which alone touches the sockets.
+/// Answers on their way from whoever made them to the server's thread.
 final class Outbox: Sendable {
   struct Letter {
     let client: UInt64
     let line: [UInt8]
     /// Whether it answers a request (and is no event).
     let isAnswer: Bool
-    /// Whom the client becomes with this line.
-    let subscriber: Subscriber?
+    /// Whether the client is a watcher from now on.
+    let watches: Bool
   }
 
   private let letters = Guarded<[Letter]>([])
@@ -65,8 +53,8 @@ final class Outbox: Sendable {
 
   init() throws(Errno) { wakeup = try Wakeup() }
 
-  func put(_ client: UInt64, _ line: [UInt8], isAnswer: Bool = false, subscriber: Subscriber? = nil) {
-    letters.withLock { $0.append(Letter(client: client, line: line, isAnswer: isAnswer, subscriber: subscriber)) }
+  func put(_ client: UInt64, _ line: [UInt8], isAnswer: Bool = false, watches: Bool = false) {
+    letters.withLock { $0.append(Letter(client: client, line: line, isAnswer: isAnswer, watches: watches)) }
     wakeup.wake()
   }
 

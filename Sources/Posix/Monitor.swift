@@ -30,9 +30,10 @@ public import Glibc
     -> Result
   {
     unsafe pthread_mutex_lock(mutex)
+    // Unlocked first: whoever is woken would have to wait for the lock, and be woken a second time.
     defer {
-      unsafe pthread_cond_broadcast(condition)
       unsafe pthread_mutex_unlock(mutex)
+      unsafe pthread_cond_broadcast(condition)
     }
     return try body(&state)
   }
@@ -43,8 +44,8 @@ public import Glibc
   ) throws(Failure) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer {
-      unsafe pthread_cond_signal(condition)
       unsafe pthread_mutex_unlock(mutex)
+      unsafe pthread_cond_signal(condition)
     }
     return try body(&state)
   }

@@ -84,6 +84,12 @@ public enum UnixSocket {
     }
   }
 
+  /// The other one sees the end at once, also while others of ours hold the socket.
+  public static func shutDown(_ raw: CInt) {
+    // It can only fail where there is no other one any more.
+    _ = shutdown(raw, CInt(SHUT_RDWR))
+  }
+
   /// One datagram to a socket known by its path, or by an abstract name when that starts with "@" (systemd's way).
   public static func tell(_ address: String, _ text: String) throws(Errno) {
     let socket = Descriptor(
