@@ -98,7 +98,9 @@ public final class Server: Sendable {
       }
       var awaited = [Awaited(outbox.wakeup.raw), Awaited(listener.raw, read: now >= acceptsAgain)]
       // No further request of a client is read before the last ones are answered: that bounds what it can pile up.
-      awaited += clients.map { Awaited($0.socket.raw, read: !$0.isEnding && $0.inHand == 0, write: $0.outgoing.unsent > 0) }
+      awaited += clients.map {
+        Awaited($0.socket.raw, read: !$0.isEnding && $0.inHand == 0, write: $0.outgoing.unsent > 0)
+      }
       do throws(Errno) {
         try Awaited.wait(&awaited, until: clients.isEmpty && now >= acceptsAgain ? nil : now + Clock.seconds(0.5))
       } catch {
@@ -151,7 +153,12 @@ public final class Server: Sendable {
         refuse(client, Refusal(.tooLong, "A request is at most \(Connection.longestRequest) bytes long."))
       case .requests(let lines):
         client.inHand += lines.count
-        tasks.change { $0.append(contentsOf: lines.map { .request(client: client.id, outgoing: client.outgoing, user: client.user, line: $0) }) }
+        tasks.change {
+          $0.append(
+            contentsOf: lines.map {
+              .request(client: client.id, outgoing: client.outgoing, user: client.user, line: $0)
+            })
+        }
       }
     } else if found.hasHungUp {
       client.outgoing.end()
@@ -206,7 +213,8 @@ public final class Server: Sendable {
           reply(client, Refusal(.noSuchDocument, "There is no such document in the share."))
         }
       case .bookmark(let request): reply(client, try handler.bookmark(request, user: user))
-      case .watch(let since): handler.watch(Subscriber(client: client, outgoing: outgoing, outbox: outbox), since: since)
+      case .watch(let since):
+        handler.watch(Subscriber(client: client, outgoing: outgoing, outbox: outbox), since: since)
       }
     } catch let refusal as Refusal {
       reply(client, refusal)
