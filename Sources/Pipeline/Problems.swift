@@ -17,7 +17,7 @@ final class Problems: Sendable {
 
   /// Troubles that last until something changes.
   enum Standing: Hashable {
-    case catalog, log, cache, worker, placeholders, source, emptySource, watches, desktop
+    case catalog, log, cache, worker, placeholders, source, emptySource, watches, desktop, names
   }
 
   private static let most = 20

@@ -21,6 +21,7 @@ final class Writer {
   var unplaced: Set<Int64> = []
   private var nextJob: UInt64 = 1
   private var burst = Burst()
+  private var indexesFrom: Clock.Instant = 0
   var isStopping = false
 
   /// Messages in one transaction.
@@ -29,6 +30,8 @@ final class Writer {
   private static let idle = Clock.seconds(0.1)
   private static let mostMarked = 4000
   private static let mostIndexed = 500
+  /// After which it is tried again where it failed.
+  private static let indexPause = Clock.seconds(60)
   /// For what still waits when the pipeline is stopped.
   private static let farewell = Clock.seconds(1)
   /// Tries of one version that neither ended nor killed a worker: the daemon itself was ended each time.
@@ -124,17 +127,19 @@ final class Writer {
     let now = Clock.now()
     // Once the pause is over, what comes next wakes us anyway.
     let resume = scheduler.pausedUntil.flatMap { $0 > now ? $0 : nil }
-    let idle = catalog.markedNames > 0 ? now + Writer.idle : nil
+    let idle = catalog.markedNames > 0 ? max(now + Writer.idle, indexesFrom) : nil
     return (delayed.map(\.time) + [resume, idle].compactMap { $0 }).min()
   }
 
   /// What is searched by is brought up to date when nothing else is to do, or too much has come.
   private func indexNames() {
-    if catalog.markedNames == 0 { return }
-    if case .refused(let error) = commit({ () throws(CatalogError) in
-      try self.catalog.indexMarkedNames(most: Writer.mostIndexed)
-    }) {
-      parts.problems.report(.warning, "Names cannot be indexed for searching. \(error)")
+    if catalog.markedNames == 0 || Clock.now() < indexesFrom { return }
+    switch commit({ () throws(CatalogError) in try self.catalog.indexMarkedNames(most: Writer.mostIndexed) }) {
+    case .done: parts.problems.end(.names, "Names can be indexed for searching again.")
+    case .stopped: break
+    case .refused(let error):
+      indexesFrom = Clock.now() + Writer.indexPause
+      parts.problems.begin(.names, .warning, "Names cannot be indexed for searching, which makes it slower. \(error)")
     }
   }
 
