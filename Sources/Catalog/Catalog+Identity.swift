@@ -101,7 +101,7 @@ extension Catalog {
         try refresh(owner.id, document.file, stamp)
       } else {
         try advance(owner.id, to: document.file, stamp)
-        if !isWitnessed { try loosen(owner) }
+        if successors.removeValue(forKey: document.file) != owner.file, !isWitnessed { try loosen(owner) }
       }
       if let asset = try asset(id: owner.id) {
         effects.append(.refiled(asset, from: owner.file))

@@ -32,6 +32,11 @@ extension Catalog {
       } else if !TemporaryNames.contains(from) {
         effects.append(.strangerMoved(from: from, to: to))
         effects.append(.look(to))
+        if let replaced, let owner = try asset(at: to), owner.file == replaced {
+          // Those that never came to be known are not many, and lose nothing but a bookmark's way.
+          if successors.count >= 1000 { successors = [:] }
+          successors[file] = replaced
+        }
       }
       // From a temporary name to a real one: whoever has that name keeps it, for the settled change that follows.
     } else {

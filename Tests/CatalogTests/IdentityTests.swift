@@ -172,6 +172,27 @@ import Testing
     }
   }
 
+  /// close(2) does not wait until the end of the stream is told, rename(2) does.
+  @Test func aBookmarkFollowsARenameThatIsToldBeforeTheEndOfItsStream() throws {
+    let book = try Book()
+    try book.settle(path("a.txt"), 1)
+    let bookmark = Bookmark(
+      asset: 0, file: book.file(1), isFolder: false, path: path("a.txt"), size: 1, fingerprint: [1], user: 0,
+      isReadOnly: false, created: Clock.wall())
+    try book.catalog.transaction { () throws(CatalogError) in try book.catalog.add(bookmark, token: [7]) }
+    for inode: UInt64 in 2...3 {
+      #expect(try book.rename(inode, path("sedXy12aB"), path("a.txt"), replaced: inode - 1).looks == [path("a.txt")])
+      let stamp = book.stamp()
+      try book.sight(path("a.txt"), inode, stamp, among: [path("a.txt"): inode])
+      try book.settle(path("a.txt"), inode, stamp)
+      let id = try #require(try book.id(path("a.txt")))
+      #expect(try book.catalog.bookmark(of: [7])?.asset == id)
+    }
+    // What nobody saw come is still another document.
+    try book.sight(path("a.txt"), 4, book.stamp(), among: [path("a.txt"): 4])
+    #expect(try book.catalog.bookmark(of: [7])?.asset == 0)
+  }
+
   // MARK: - What a scan finds
 
   @Test func movedWhileNobodyLooked() throws {
