@@ -46,8 +46,12 @@ public enum Credentials {
   public static func changing<Result>(
     as caller: Caller, _ body: () throws(Errno) -> Result
   ) throws(Errno) -> Result {
-    guard isRoot else { return try body() }
-    if caller.user == 0 { return try keepingSetID(body) }
+    caller.user == 0 ? try keepingSetID(body) : try inGroup(of: caller, body)
+  }
+
+  /// Opens what is written to later, maybe by others too: nobody's set-id bits survive that which would not survive the caller's.
+  public static func inGroup<Result>(of caller: Caller, _ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+    guard isRoot, caller.group != 0 else { return try body() }
     _ = clinux_setfsgid(caller.group)
     defer { _ = clinux_setfsgid(0) }
     return try body()

@@ -16,11 +16,12 @@ extension Files {
         try streams.changingContent(node) { () throws(Errno) in
           try Credentials.changing(as: caller) { () throws(Errno) in try cut(node, to: size, handle: handle) }
           // The kernel asks for these together with a cut; they are part of it.
-          try apply(change, to: node)
+          try apply(change, to: node, as: caller)
         }
       } else if !change.isEmpty {
+        let caller = request.caller
         try streams.changingMetadata(node, setsTimes: change.modified != nil) { () throws(Errno) in
-          try apply(change, to: node)
+          try apply(change, to: node, as: caller)
         }
       }
       let status = try node.status()
@@ -42,12 +43,14 @@ extension Files {
     }
   }
 
-  private func apply(_ change: AttributeChange, to node: Node) throws(Errno) {
+  private func apply(_ change: AttributeChange, to node: Node, as caller: Caller) throws(Errno) {
     let held = try node.open()
     let raw = held.raw
     if change.user != nil || change.group != nil {
-      // -1 is "as it is".
-      try check { unsafe fchownat(raw, "", change.user ?? .max, change.group ?? .max, AT_EMPTY_PATH) }
+      try Credentials.changing(as: caller) { () throws(Errno) in
+        // -1 is "as it is".
+        _ = try check { unsafe fchownat(raw, "", change.user ?? .max, change.group ?? .max, AT_EMPTY_PATH) }
+      }
     }
     if let mode = change.mode {
       guard node.kind != .link else { throw .notSupported }

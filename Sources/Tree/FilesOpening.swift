@@ -8,20 +8,23 @@ import Posix
 // are for those who look.
 extension Files {
   func create(_ request: consuming Request, in parent: NodeID, _ name: FileName, mode: mode_t, flags: CInt) {
+    let caller = request.caller
     do throws(Errno) {
       try refuseViewName(name, in: parent)
       let folder = try table.find(parent)
       var made: SharedDescriptor?
       do throws(Errno) {
-        made = try makeDocument(in: folder, name, mode: mode, flags: flags, as: request.caller)
+        made = try makeDocument(in: folder, name, mode: mode, flags: flags, as: caller)
       } catch .exists where flags & O_EXCL == 0 {
         // In the two-folder form somebody may have made it in the source meanwhile.
         let (node, status) = try holdOpen(in: folder, name)
-        let file = try openHeld(node) { () throws(Errno) in try open(node, flags: flags) }
+        let file = try openHeld(node) { () throws(Errno) in try open(node, flags: flags, as: caller) }
         return finishCreate(request, node, status, file)
       }
       let (node, status) = try holdOpen(in: folder, name)
-      let file = try openHeld(node) { () throws(Errno) in try open(node, flags: flags, made: made, isNew: true) }
+      let file = try openHeld(node) { () throws(Errno) in
+        try open(node, flags: flags, as: caller, made: made, isNew: true)
+      }
       finishCreate(request, node, status, file)
     } catch {
       request.fail(error)
@@ -30,11 +33,12 @@ extension Files {
 
   /// O_TMPFILE. It may get its first name by linkat(2), which makes it a document.
   func createNameless(_ request: consuming Request, in parent: NodeID, mode: mode_t, flags: CInt) {
+    let caller = request.caller
     do throws(Errno) {
       let folder = try table.find(parent).open()
       // Whether it may be linked is the kernel's business: it knows O_EXCL.
       let kept = OpenFile.reopening(flags) & ~O_NONBLOCK | CInt(O_TMPFILE)
-      let made = try Credentials.acting(as: request.caller, mode: mode) { () throws(Errno) -> SharedDescriptor in
+      let made = try Credentials.acting(as: caller, mode: mode) { () throws(Errno) -> SharedDescriptor in
         SharedDescriptor(try Descriptor.open(at: folder.raw, FileName("."), kept, mode: mode & 0o7777))
       }
       let status = try made.descriptor.status()
@@ -42,7 +46,7 @@ extension Files {
       let file = try openHeld(node) { () throws(Errno) in
         node.adopt(try Descriptor.reopen(made.raw, CInt(O_PATH)))
         // The kernel opens backing files with the caller's flags, of which O_TMPFILE asks for a folder.
-        return try open(node, flags: flags, made: made, isNew: true, mayPassThrough: false)
+        return try open(node, flags: flags, as: caller, made: made, isNew: true, mayPassThrough: false)
       }
       finishCreate(request, node, status, file)
     } catch {
@@ -88,7 +92,7 @@ extension Files {
   /// - Parameter isMirrored: opened under the number of a mirror's node, whose pages nobody keeps true: data that goes through us passes them by.
   func open(_ request: consuming Request, _ node: NodeID, flags: CInt, isMirrored: Bool = false) {
     do throws(Errno) {
-      let file = try open(try table.find(node), flags: flags)
+      let file = try open(try table.find(node), flags: flags, as: request.caller)
       let handle = file.handle()
       if isMirrored && !file.isPassthrough {
         request.opened(OpenReply(handle: handle, flags: .directIO))
@@ -109,12 +113,14 @@ extension Files {
   }
 
   private func open(
-    _ node: Node, flags: CInt, made: SharedDescriptor? = nil, isNew: Bool = false, mayPassThrough: Bool = true
+    _ node: Node, flags: CInt, as caller: Caller, made: SharedDescriptor? = nil, isNew: Bool = false,
+    mayPassThrough: Bool = true
   ) throws(Errno) -> OpenFile {
     let held = try node.pin()
     do throws(Errno) {
       return try open(
-        node, held.raw, flags: flags, made: made, isNew: isNew, mayPassThrough: mayPassThrough && passesThrough)
+        node, held.raw, flags: flags, as: caller, made: made, isNew: isNew,
+        mayPassThrough: mayPassThrough && passesThrough)
     } catch {
       node.unpin()
       throw error
@@ -122,7 +128,8 @@ extension Files {
   }
 
   private func open(
-    _ node: Node, _ raw: CInt, flags: CInt, made: SharedDescriptor?, isNew: Bool, mayPassThrough: Bool
+    _ node: Node, _ raw: CInt, flags: CInt, as caller: Caller, made: SharedDescriptor?, isNew: Bool,
+    mayPassThrough: Bool
   ) throws(Errno) -> OpenFile {
     let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
     var before: FileStatus?
@@ -134,7 +141,14 @@ extension Files {
       }
       before = status
     }
-    let isPassthrough = try attach(node, raw, mayPassThrough: mayPassThrough)
+    let isPassthrough =
+      if let before, before.hasSetID {
+        try Credentials.inGroup(of: caller) { () throws(Errno) in
+          try attach(node, raw, mayPassThrough: mayPassThrough)
+        }
+      } else {
+        try attach(node, raw, mayPassThrough: mayPassThrough)
+      }
     if isWriter {
       let mayBeMapped = isPassthrough && flags & O_ACCMODE == O_RDWR
       streams.begin(node, before: isNew ? nil : before, mayBeMapped: mayBeMapped)
@@ -144,8 +158,10 @@ extension Files {
     do throws(Errno) {
       var descriptor = made
       if flags & O_TRUNC != 0 && !isNew {
-        try unsafe FileName.ofDescriptor(raw).withCString { path throws(Errno) in
-          _ = try check { unsafe truncate(path, 0) }
+        try Credentials.changing(as: caller) { () throws(Errno) in
+          try unsafe FileName.ofDescriptor(raw).withCString { path throws(Errno) in
+            _ = try check { unsafe truncate(path, 0) }
+          }
         }
       }
       if !isPassthrough && descriptor == nil {

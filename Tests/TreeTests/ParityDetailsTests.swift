@@ -62,6 +62,26 @@ extension ParityTests {
       """, passthrough: passthrough)
   }
 
+  /// Without execution by the group the bit means something else, and goes only where who writes is not in the group.
+  @Test(arguments: [true, false]) func setGroupIDWithoutExecution(passthrough: Bool) throws {
+    try same(
+      """
+      os.chmod(".", 0o777)
+      def mode(): return oct(os.stat("a").st_mode & 0o7777)
+      def cut(): os.truncate("a", 1)
+      def anew(): os.close(os.open("a", os.O_WRONLY | os.O_TRUNC))
+      def write(): f = os.open("a", os.O_WRONLY); os.write(f, b"x"); os.close(f)
+      for group in (4001, 4002, 0):
+          for bits in (0o2666, 0o6666, 0o6766, 0o6676):
+              for change in (cut, anew, write):
+                  open("a", "w").write("text"); os.chown("a", 4001, group); os.chmod("a", bits); tell(group, change.__name__, mode()); pid = os.fork()
+                  if pid == 0:
+                      os.setgroups([]); os.setgid(4001); os.setuid(4001); change(); os._exit(0)
+                  os.waitpid(pid, 0); tell(mode()); os.unlink("a")
+              open("a", "w").write("text"); os.chown("a", 4001, group); os.chmod("a", bits); os.chown("a", 0, -1); tell(group, "chown", mode()); os.unlink("a")
+      """, passthrough: passthrough)
+  }
+
   /// The kernel asks for them before a first write; a file that was just made may have got some meanwhile.
   @Test(arguments: [true, false]) func capabilitiesStayUntilAWrite(passthrough: Bool) throws {
     try same(
