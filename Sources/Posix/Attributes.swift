@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Extended attributes of what a descriptor (also an O_PATH one, not of a symbolic link) refers to.
+/// Extended attributes of what a descriptor (also an O_PATH one, and of a symbolic link) refers to.
 public enum Attributes {
   /// - Returns: the value's size in bytes; with an empty buffer, the size it would have.
   public static func get(_ raw: CInt, _ name: FileName, into value: UnsafeMutableRawBufferPointer) throws(Errno) -> Int

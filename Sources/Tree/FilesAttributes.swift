@@ -89,7 +89,7 @@ extension Files {
 
   func attribute(_ request: consuming Request, of node: NodeID, _ name: FileName, size: Int) {
     do throws(Errno) {
-      let node = try extended(node)
+      let node = try table.find(node)
       // The kernel asks so before the first write to every file. Of one that was just made the answer is known without a look.
       if name == Self.capabilities, node.peek({ $0.stream.hasNoCapabilities }) == true { throw .noData }
       let held = try node.open()
@@ -109,7 +109,7 @@ extension Files {
 
   func attributeNames(_ request: consuming Request, of node: NodeID, size: Int) {
     do throws(Errno) {
-      let held = try extended(node).open()
+      let held = try table.find(node).open()
       let raw = held.raw
       let room = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
       defer { unsafe room.deallocate() }
@@ -128,7 +128,7 @@ extension Files {
     _ request: consuming Request, of node: NodeID, _ name: FileName, _ value: UnsafeRawBufferPointer, flags: CInt
   ) {
     do throws(Errno) {
-      let node = try extended(node)
+      let node = try table.find(node)
       if name == Self.capabilities { node.withStream { $0.hasNoCapabilities = false } }
       let held = try node.open()
       let caller = request.caller
@@ -145,20 +145,13 @@ extension Files {
 
   func removeAttribute(_ request: consuming Request, of node: NodeID, _ name: FileName) {
     do throws(Errno) {
-      let node = try extended(node)
+      let node = try table.find(node)
       let held = try node.open()
       try streams.changingMetadata(node) { () throws(Errno) in try Attributes.remove(held.raw, name) }
       request.done()
     } catch {
       request.fail(error)
     }
-  }
-
-  /// Only what a path through /proc can reach has extended attributes here: not a symbolic link.
-  private func extended(_ node: NodeID) throws(Errno) -> Node {
-    let node = try table.find(node)
-    guard node.kind != .link else { throw .notSupported }
-    return node
   }
 
   func control(
@@ -182,6 +175,8 @@ extension Files {
         sets
         ? try streams.changingMetadata(node) { () throws(Errno) in try file.control(command, &words) }
         : try file.control(command, &words)
+      // The kernel does not know that this changes the change time.
+      if sets { session.withLock { $0 }?.forgetAttributes(of: node.id) }
       request.control(result, sets ? [] : Array(words.prefix(min(size, max(room, 4)))))
     } catch {
       request.fail(error)

@@ -35,6 +35,8 @@ extension ParityTests {
           b = bytearray(8); fcntl.ioctl(f, GET, b); return struct.unpack("l", b)[0] & (APPEND | IMMUTABLE | NODUMP)
       def put(f, flags): fcntl.ioctl(f, SET, struct.pack("l", flags))
       open("a", "w").write("text"); f = os.open("a", os.O_RDONLY); tell(get(f)); attempt("set", put, f, NODUMP); tell(get(f))
+      # The change time is the change's, and the kernel believes no older one.
+      before = os.stat("a").st_ctime_ns; time.sleep(0.02); put(f, 0); tell(os.stat("a").st_ctime_ns > before); put(f, NODUMP)
       attempt("append", put, f, APPEND); attempt("write", os.open, "a", os.O_WRONLY); attempt("cut", os.open, "a", os.O_WRONLY | os.O_APPEND | os.O_TRUNC)
       g = os.open("a", os.O_WRONLY | os.O_APPEND); tell(os.write(g, b"more")); attempt("sync", os.fsync, g); attempt("truncate", os.truncate, "a", 0); attempt("unlink", os.unlink, "a"); os.close(g)
       attempt("immutable", put, f, IMMUTABLE); attempt("write", os.open, "a", os.O_WRONLY | os.O_APPEND); attempt("chmod", os.chmod, "a", 0o600)
