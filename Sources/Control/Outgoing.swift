@@ -54,29 +54,44 @@ final class Outgoing: Sendable {
   /// - Returns: as `send`.
   func sendRest() -> Bool {
     while true {
-      enum Turn {
-        case mine(ArraySlice<UInt8>)
-        case over(Bool)
+      switch begin() {
+      case .gone: return false
+      // Whoever is at it finds what has been added.
+      case .nothing: return true
+      case .bytes(let bytes):
+        var taken: Int?
+        do throws(Errno) { taken = try UnixSocket.send(socket.raw, bytes) } catch { taken = nil }
+        guard end(taken) else { return false }
       }
-      let turn = state.withLock { state -> Turn in
-        if state.isGone { return .over(false) }
-        // Whoever is at it finds what has been added.
-        if state.isSending || state.unsent == 0 { return .over(true) }
-        state.isSending = true
-        return .mine(state.bytes[state.sent...])
+    }
+  }
+
+  private enum Turn {
+    case bytes(ArraySlice<UInt8>)
+    case nothing
+    case gone
+  }
+
+  private func begin() -> Turn {
+    state.withLock { state in
+      if state.isGone { return .gone }
+      if state.isSending || state.unsent == 0 { return .nothing }
+      state.isSending = true
+      return .bytes(state.bytes[state.sent...])
+    }
+  }
+
+  /// - Parameter taken: bytes; nil when the client has gone.
+  /// - Returns: whether it may take more at once.
+  private func end(_ taken: Int?) -> Bool {
+    state.change { state in
+      state.isSending = false
+      guard let taken else {
+        state.isGone = true
+        return false
       }
-      guard case .mine(let bytes) = turn else {
-        if case .over(let isWell) = turn { return isWell }
-        return true
-      }
-      var taken: Int?
-      do throws(Errno) { taken = try UnixSocket.send(socket.raw, bytes) } catch { taken = nil }
-      let count = taken
-      state.change { state in
-        state.isSending = false
-        if let count { if count > 0 { state.took(count) } } else { state.isGone = true }
-      }
-      if taken == nil || taken == 0 { return false }
+      if taken > 0 { state.took(taken) }
+      return taken > 0
     }
   }
 
