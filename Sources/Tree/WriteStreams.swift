@@ -22,8 +22,12 @@ struct StreamState {
   /// Whether this stream made the file, and nobody has given it capabilities since.
   var hasNoCapabilities = false
 
+  /// Whether its end is being told, and whether the document has come to its first real name meanwhile.
+  var isBeingTold = false
+  var cameToName = false
+
   /// Nothing is going on that must be remembered.
-  var isAtRest: Bool { writers == 0 && !isOpen && !isWatched }
+  var isAtRest: Bool { writers == 0 && !isOpen && !isWatched && !isBeingTold }
 }
 
 /// Tells when a document's last writer has gone, and whether its content changed.
@@ -144,11 +148,13 @@ final class WriteStreams: Sendable {
   /// A finished document got its first real name (renamed or linked from a temporary one, or from none).
   func cameToName(_ node: Node) {
     guard node.kind == .regular, let stamp = try? node.status().stamp else { return }
-    let isOpen = node.withStream { stream in
+    let isTold = node.withStream { stream in
       if stream.isOpen { stream.isChanged = true }
-      return stream.isOpen
+      // By the thread that watches mappings, which tells this too.
+      if stream.isBeingTold { stream.cameToName = true }
+      return stream.isOpen || stream.isBeingTold
     }
-    if !isOpen, let path = node.path { settled.take(.settled(Document(file: node.file, path: path), stamp)) }
+    if !isTold, let path = node.path { settled.take(.settled(Document(file: node.file, path: path), stamp)) }
   }
 
   private func mappingEnded(_ node: Node) {
@@ -170,16 +176,31 @@ final class WriteStreams: Sendable {
       let isChanged = stream.isChanged || after != stream.baseline
       let wasTouched = after != stream.first
       stream = StreamState()
+      stream.isBeingTold = true
       return (isChanged, wasTouched)
     }
-    guard let outcome, let path = node.path else { return }
-    let document = Document(file: node.file, path: path)
-    guard outcome.isChanged else {
-      if outcome.wasTouched, let after { settled.take(.touched(node.file, after)) }
-      settled.take(.unchanged(document))
-      return
-    }
+    guard let outcome else { return }
     let unreadable = ContentStamp(size: -1, modified: FileTime(nanoseconds: 0), changed: FileTime(nanoseconds: 0))
-    settled.take(.settled(document, after ?? unreadable))
+    var told: SharePath?
+    if let path = node.path {
+      let document = Document(file: node.file, path: path)
+      if outcome.isChanged {
+        settled.take(.settled(document, after ?? unreadable))
+        told = path
+      } else {
+        if outcome.wasTouched, let after { settled.take(.touched(node.file, after)) }
+        settled.take(.unchanged(document))
+      }
+    }
+    // Whoever moved it to its first real name in the meantime has left that to us, unless it is told by that name already.
+    while node.withStream({ stream in
+      defer { stream.cameToName = false }
+      stream.isBeingTold = stream.cameToName
+      return stream.cameToName
+    }) == true {
+      guard let path = node.path, path != told else { continue }
+      settled.take(.settled(Document(file: node.file, path: path), (try? node.status().stamp) ?? unreadable))
+      told = path
+    }
   }
 }

@@ -67,8 +67,14 @@ final class DaemonHandler: Handler {
     } catch {
       log.report(.warning, error.what)
     }
+    // Changed while nobody looked, such as before this daemon's start, and the scan has not come to it yet. What others write in the source is not taken
+    // before it rests.
+    let isAsKnown = asset.map { $0.stamp == status.stamp } ?? true
+    if isReady, !isWriting, !isAsKnown, daemon.plan.isInPlace {
+      pipeline.take(.seen(Document(file: file, path: path), status.stamp))
+    }
     var known = DocumentStatus(
-      path: shown, state: isWriting ? .writing : isReady ? .settled : .pending,
+      path: shown, state: isWriting ? .writing : isReady && isAsKnown ? .settled : .pending,
       writers: daemon.tree.writers(of: file), asset: asset?.id)
     if known.state == .settled, let asset, asset.state == .done {
       known.verdict = AssetRecord.verdict(of: asset)
