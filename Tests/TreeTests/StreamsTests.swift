@@ -258,6 +258,32 @@ struct StreamsTests {
     }
   }
 
+  /// rsync's way: a hidden file gets its real name at the moment at which its stream ends, by a thread of its own where it was mapped.
+  @Test(arguments: [true, false]) func renamesThatMeetTheEndOfAStream(passthrough: Bool) throws {
+    try onMount(passthrough: passthrough) { mount in
+      try mount.python(
+        """
+        def work(n):
+            for i in range(500):
+                a = os.open(".p%d-%d.AbCdEf" % (n, i), os.O_CREAT | os.O_RDWR); os.write(a, b"x" * 5000)
+                m = mmap.mmap(a, 5000) if i % 2 else None
+                os.close(a)
+                if m: m[0] = 7; m.close()
+                os.rename(".p%d-%d.AbCdEf" % (n, i), "p%d-%d" % (n, i))
+        children = []
+        for n in range(2):
+            pid = os.fork()
+            if pid == 0: work(n); os._exit(0)
+            children.append(pid)
+        for pid in children: assert os.waitpid(pid, 0)[1] == 0
+        """)
+      mount.barrier()
+      var seen: [String: Int] = [:]
+      for name in mount.recorder.settled where name.hasPrefix("p") { seen[name, default: 0] += 1 }
+      #expect(seen.count == 1000 && seen.values.allSatisfy { $0 == 1 })
+    }
+  }
+
   /// 10,000 short streams from 4 processes; each knows what it did.
   @Test(arguments: [true, false]) func manyShortStreams(passthrough: Bool) throws {
     try onMount(passthrough: passthrough) { mount in
