@@ -30,13 +30,16 @@ extension Catalog {
   }
 
   /// A document was found, by a scan or by somebody who asked for it. Nothing tells what happened to it before.
-  /// - Parameter look: what stands at another path now.
+  /// - Parameters:
+  ///   - replaced: the file in whose place a rename has just put it.
+  ///   - look: what stands at another path now.
   public func sight(
-    _ document: Document, _ stamp: ContentStamp, look: (SharePath) -> Finding, _ effects: inout [Effect]
+    _ document: Document, _ stamp: ContentStamp, replaced: FileID? = nil, look: (SharePath) -> Finding,
+    _ effects: inout [Effect]
   ) throws(CatalogError) {
     if TemporaryNames.contains(document.path) { return }
     guard let known = try asset(of: document.file) else {
-      sighted.insert(try enter(document, stamp, isWitnessed: false, &effects))
+      sighted.insert(try enter(document, stamp, isWitnessed: false, replaced: replaced, &effects))
       return
     }
     let moved = try follow(known, to: document.path, look: look, &effects)
@@ -87,10 +90,13 @@ extension Catalog {
   }
 
   /// A file that no living asset has.
-  /// - Parameter isWitnessed: whether it is known how it came there; a scan knows the name alone.
+  /// - Parameters:
+  ///   - isWitnessed: whether it is known how it came there; a scan knows the name alone.
+  ///   - replaced: the file in whose place a rename has just put it.
   /// - Returns: the asset that it is from now on.
   private func enter(
-    _ document: Document, _ stamp: ContentStamp, isWitnessed: Bool, _ effects: inout [Effect]
+    _ document: Document, _ stamp: ContentStamp, isWitnessed: Bool, replaced: FileID? = nil,
+    _ effects: inout [Effect]
   ) throws(CatalogError) -> Int64 {
     if isWitnessed { try returnFromBackup(to: document.path, &effects) }
     if let owner = try asset(at: document.path), try places(of: owner.id).count == 1 {
@@ -101,7 +107,7 @@ extension Catalog {
         try refresh(owner.id, document.file, stamp)
       } else {
         try advance(owner.id, to: document.file, stamp)
-        if successors.removeValue(forKey: document.file) != owner.file, !isWitnessed { try loosen(owner) }
+        if !isWitnessed, replaced != owner.file { try loosen(owner) }
       }
       if let asset = try asset(id: owner.id) {
         effects.append(.refiled(asset, from: owner.file))

@@ -31,12 +31,7 @@ extension Catalog {
         if !TemporaryNames.contains(from) { effects.append(.strangerRemoved(from)) }
       } else if !TemporaryNames.contains(from) {
         effects.append(.strangerMoved(from: from, to: to))
-        effects.append(.look(to))
-        if let replaced, let owner = try asset(at: to), owner.file == replaced {
-          // Those that never came to be known are not many, and lose nothing but a bookmark's way.
-          if successors.count >= 1000 { successors = [:] }
-          successors[file] = replaced
-        }
+        effects.append(.look(to, replaced: replaced))
       }
       // From a temporary name to a real one: whoever has that name keeps it, for the settled change that follows.
     } else {

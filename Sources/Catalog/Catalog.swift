@@ -15,8 +15,6 @@ public final class Catalog {
   /// Assets whose newest version was found by sight: a settled change with the same stamp, which was on its way, tells
   /// of that same version.
   var sighted: Set<Int64> = []
-  /// Files that took an asset's only name before they were known, by a rename that we were told of, and the files that had it.
-  var successors: [FileID: FileID] = [:]
   /// How many names were marked since the index for searching was last up to date; what a start finds marked counts as one.
   public internal(set) var markedNames = 1
 
@@ -92,11 +90,11 @@ public final class Catalog {
 
   /// All changes of `body` or none.
   public func transaction<Result>(_ body: () throws(CatalogError) -> Result) throws(CatalogError) -> Result {
-    let before = (sighted, successors)
+    let before = sighted
     do throws(CatalogError) {
       return try connection.transaction(body)
     } catch {
-      (sighted, successors) = before
+      sighted = before
       throw error
     }
   }

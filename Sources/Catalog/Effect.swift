@@ -24,8 +24,8 @@ public enum Effect: Sendable {
   case removed(Asset, [SharePath])
   /// An asset whose names are no longer, or from now on, all temporary.
   case hidden(Asset, Bool)
-  /// What stands at this path must be looked at: it may have become a document.
-  case look(SharePath)
+  /// What stands at this path must be looked at: it may have become a document, by a rename over the file `replaced`.
+  case look(SharePath, replaced: FileID? = nil)
   /// All below this folder must be looked at.
   case scan(SharePath)
   /// An asset that no name leads to, whose file may be anywhere: only a scan can tell.

@@ -24,6 +24,7 @@ final class Connection {
   var isWatching = false
   /// No further request is read; what must go out goes, then it ends.
   var isEnding = false
+
   init(_ socket: consuming Descriptor, id: UInt64, user: UInt32) {
     self.socket = SharedDescriptor(socket)
     outgoing = Outgoing(self.socket)

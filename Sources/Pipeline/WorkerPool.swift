@@ -101,11 +101,8 @@ final class WorkerPool: Sendable {
     Thread.giveWay(.modest)
     var worker: WorkerProcess?
     while true {
-      if worker == nil || worker!.jobs >= WorkerProcess.life {
-        retire(&worker)
-        worker = launch()
-        if worker == nil { return }
-      }
+      renew(&worker)
+      if worker == nil { return }
       switch next() {
       case .stop:
         retire(&worker)
@@ -146,10 +143,7 @@ final class WorkerPool: Sendable {
         retire(&worker)
         return
       case true?:
-        if worker == nil || worker!.jobs >= WorkerProcess.life {
-          retire(&worker)
-          worker = launch()
-        }
+        renew(&worker)
         guard worker != nil, let ticket = takeAsked() else { continue }
         let result = work(on: ticket, with: &worker)
         state.change { $0.running -= 1 }
@@ -175,6 +169,13 @@ final class WorkerPool: Sendable {
       state.running += 1
       return state.asked.removeFirst()
     }
+  }
+
+  /// Starts one where there is none, or in place of one that has done enough; none when the pipeline is being stopped.
+  private func renew(_ worker: inout WorkerProcess?) {
+    if let worker, worker.jobs < WorkerProcess.life { return }
+    retire(&worker)
+    worker = launch()
   }
 
   /// - Returns: nil when the pipeline is being stopped.

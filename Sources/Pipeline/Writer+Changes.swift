@@ -114,10 +114,12 @@ extension Writer {
   /// Looks what stands at a path now, and catalogs it when it is a finished document.
   ///
   /// Whoever found it did so some time ago. What has happened since is in the inbox behind it; looking again makes both tell the same.
-  func look(at path: SharePath) throws(CatalogError) {
+  ///
+  /// - Parameter replaced: the file in whose place a rename has just put it.
+  func look(at path: SharePath, replaced: FileID? = nil) throws(CatalogError) {
     guard !TemporaryNames.contains(path), !isMarked(path), let (document, stamp) = finished(path) else { return }
     try act { effects throws(CatalogError) in
-      try self.catalog.sight(document, stamp, look: { self.finding($0) }, &effects)
+      try self.catalog.sight(document, stamp, replaced: replaced, look: { self.finding($0) }, &effects)
     }
   }
 

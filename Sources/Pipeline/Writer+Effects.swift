@@ -89,8 +89,8 @@ extension Writer {
       for place in places { try announce(.removed, asset, place) }
     case .hidden(let asset, _):
       after { parts.index.set(asset) }
-    case .look(let path):
-      try look(at: path)
+    case .look(let path, let replaced):
+      try look(at: path, replaced: replaced)
     case .scan(let folder):
       after { parts.scanner.request(folder) }
     case .doubtful(let asset):

@@ -20,20 +20,20 @@ public struct Child: ~Copyable, Sendable {
     // First out of the way of the numbers that are asked for, then into place: dup2 clears close-on-exec.
     var aside: [CInt] = []
     defer { for raw in aside { close(raw) } }
-    let lowest = (descriptors.keys.max() ?? 2) + 1
+    let lowest = max(descriptors.keys.max() ?? 2, 2) + 1
     for number: CInt in 0...2 where descriptors[number] == nil {
       unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0)
     }
     for (number, raw) in descriptors {
-      let copy = try check { clinux_fcntl(raw, F_DUPFD_CLOEXEC, Int(max(lowest, 3))) }
+      let copy = try check { clinux_fcntl(raw, F_DUPFD_CLOEXEC, Int(lowest)) }
       aside.append(copy)
       unsafe posix_spawn_file_actions_adddup2(&actions, copy, number)
     }
-    for number in 3..<max(lowest, 3) where descriptors[number] == nil {
+    for number in 3..<lowest where descriptors[number] == nil {
       unsafe posix_spawn_file_actions_addclose(&actions, number)
     }
     // What this process inherited may not be close-on-exec: a lock of the script that mounts, a socket of whoever runs the tests.
-    unsafe posix_spawn_file_actions_addclosefrom_np(&actions, max(lowest, 3))
+    unsafe posix_spawn_file_actions_addclosefrom_np(&actions, lowest)
     if let folder { unsafe folder.withCString { _ = unsafe posix_spawn_file_actions_addchdir_np(&actions, $0) } }
 
     var attributes = posix_spawnattr_t()

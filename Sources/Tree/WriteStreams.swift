@@ -197,7 +197,7 @@ final class WriteStreams: Sendable {
       defer { stream.cameToName = false }
       stream.isBeingTold = stream.cameToName
       return stream.cameToName
-    }) == true {
+    }) {
       guard let path = node.path, path != told else { continue }
       settled.take(.settled(Document(file: node.file, path: path), (try? node.status().stamp) ?? unreadable))
       told = path

@@ -87,14 +87,26 @@ final class Book {
   /// As a scan or a lookup finds it, with this being what stands in the share.
   @discardableResult
   func sight(
-    _ path: SharePath, _ inode: UInt64, _ stamp: ContentStamp, among present: [SharePath: UInt64] = [:]
+    _ path: SharePath, _ inode: UInt64, _ stamp: ContentStamp, replaced: UInt64? = nil,
+    among present: [SharePath: UInt64] = [:]
   ) throws -> [Effect] {
     try act { catalog, effects throws(CatalogError) in
       try catalog.sight(
-        Document(file: file(inode), path: path), stamp,
+        Document(file: file(inode), path: path), stamp, replaced: replaced.map { file($0) },
         look: { present[$0].map { .file(file($0)) } ?? .absent }, &effects)
     }
   }
+
+  /// Bookmarks a document by a token that hashes to 7.
+  func mark(_ path: SharePath, _ inode: UInt64) throws {
+    let bookmark = Bookmark(
+      asset: 0, file: file(inode), isFolder: false, path: path, size: 1, fingerprint: [1], user: 0, isReadOnly: false,
+      created: Clock.wall())
+    try catalog.transaction { () throws(CatalogError) in try catalog.add(bookmark, token: [7]) }
+  }
+
+  /// The asset of what was bookmarked.
+  func marked() throws -> Int64? { try catalog.bookmark(of: [7])?.asset }
 
   func id(_ path: SharePath) throws -> Int64? { try catalog.asset(at: path)?.id }
 
@@ -108,6 +120,7 @@ func path(_ text: String) -> SharePath { SharePath(text)! }
 extension [Effect] {
   var versions: [Asset] { compactMap { if case .version(let asset, _) = $0 { asset } else { nil } } }
   var removed: [Int64] { compactMap { if case .removed(let asset, _) = $0 { asset.id } else { nil } } }
-  var looks: [SharePath] { compactMap { if case .look(let path) = $0 { path } else { nil } } }
+  var looks: [SharePath] { compactMap { if case .look(let path, _) = $0 { path } else { nil } } }
+  var replaced: [FileID] { compactMap { if case .look(_, let replaced?) = $0 { replaced } else { nil } } }
   var scans: [SharePath] { compactMap { if case .scan(let path) = $0 { path } else { nil } } }
 }

@@ -134,39 +134,32 @@ import Testing
 
   @Test func aBookmarkFollowsWhatIsSeenToReplaceAndNotAName() throws {
     let book = try Book()
-    func marked() throws -> Int64? { try book.catalog.bookmark(of: [7])?.asset }
     try book.settle(path("a.txt"), 1)
     let first = try #require(try book.id(path("a.txt")))
-    let bookmark = Bookmark(
-      asset: 0, file: book.file(1), isFolder: false, path: path("a.txt"), size: 1, fingerprint: [1], user: 0,
-      isReadOnly: false, created: Clock.wall())
-    try book.catalog.transaction { () throws(CatalogError) in try book.catalog.add(bookmark, token: [7]) }
-    #expect(try marked() == first)
+    try book.mark(path("a.txt"), 1)
+    #expect(try book.marked() == first)
     // `sed -i`: the new file's name is that of any document.
     try book.settle(path("sedXy12aB"), 2)
     let second = try #require(try book.id(path("sedXy12aB")))
     try book.rename(2, path("sedXy12aB"), path("a.txt"), replaced: 1)
-    #expect(try marked() == second && second != first)
+    #expect(try book.marked() == second && second != first)
     // While nobody looked another file came there: the asset is taken for the same one, the bookmark is not.
     try book.sight(path("a.txt"), 3, book.stamp())
-    #expect(try book.id(path("a.txt")) == second && marked() == 0)
+    #expect(try book.id(path("a.txt")) == second && book.marked() == 0)
   }
 
   /// A scan may look between a rename and the word of it.
   @Test(arguments: ["sedXy12aB", ".a.txt.tmp"]) func aBookmarkFollowsAlsoWhereAScanCameBetween(name: String) throws {
     let book = try Book()
     try book.settle(path("a.txt"), 1)
-    let bookmark = Bookmark(
-      asset: 0, file: book.file(1), isFolder: false, path: path("a.txt"), size: 1, fingerprint: [1], user: 0,
-      isReadOnly: false, created: Clock.wall())
-    try book.catalog.transaction { () throws(CatalogError) in try book.catalog.add(bookmark, token: [7]) }
+    try book.mark(path("a.txt"), 1)
     for inode: UInt64 in 2...3 {
       try book.settle(path(name), inode)
       let stamp = try book.catalog.asset(of: book.file(inode))?.stamp ?? book.stamp()
       try book.sight(path("a.txt"), inode, stamp, among: [path("a.txt"): inode])
       try book.rename(inode, path(name), path("a.txt"), replaced: inode - 1)
       let id = try #require(try book.id(path("a.txt")))
-      #expect(try book.catalog.bookmark(of: [7])?.asset == id)
+      #expect(try book.marked() == id)
       #expect(try book.paths() == ["a.txt"])
       #expect(try book.catalog.asset(of: book.file(inode - 1)) == nil)
     }
@@ -176,21 +169,19 @@ import Testing
   @Test func aBookmarkFollowsARenameThatIsToldBeforeTheEndOfItsStream() throws {
     let book = try Book()
     try book.settle(path("a.txt"), 1)
-    let bookmark = Bookmark(
-      asset: 0, file: book.file(1), isFolder: false, path: path("a.txt"), size: 1, fingerprint: [1], user: 0,
-      isReadOnly: false, created: Clock.wall())
-    try book.catalog.transaction { () throws(CatalogError) in try book.catalog.add(bookmark, token: [7]) }
+    try book.mark(path("a.txt"), 1)
     for inode: UInt64 in 2...3 {
-      #expect(try book.rename(inode, path("sedXy12aB"), path("a.txt"), replaced: inode - 1).looks == [path("a.txt")])
+      let effects = try book.rename(inode, path("sedXy12aB"), path("a.txt"), replaced: inode - 1)
+      #expect(effects.looks == [path("a.txt")] && effects.replaced == [book.file(inode - 1)])
       let stamp = book.stamp()
-      try book.sight(path("a.txt"), inode, stamp, among: [path("a.txt"): inode])
+      try book.sight(path("a.txt"), inode, stamp, replaced: inode - 1, among: [path("a.txt"): inode])
       try book.settle(path("a.txt"), inode, stamp)
       let id = try #require(try book.id(path("a.txt")))
-      #expect(try book.catalog.bookmark(of: [7])?.asset == id)
+      #expect(try book.marked() == id)
     }
     // What nobody saw come is still another document.
     try book.sight(path("a.txt"), 4, book.stamp(), among: [path("a.txt"): 4])
-    #expect(try book.catalog.bookmark(of: [7])?.asset == 0)
+    #expect(try book.marked() == 0)
   }
 
   // MARK: - What a scan finds

@@ -270,12 +270,7 @@ struct StreamsTests {
                 os.close(a)
                 if m: m[0] = 7; m.close()
                 os.rename(".p%d-%d.AbCdEf" % (n, i), "p%d-%d" % (n, i))
-        children = []
-        for n in range(2):
-            pid = os.fork()
-            if pid == 0: work(n); os._exit(0)
-            children.append(pid)
-        for pid in children: assert os.waitpid(pid, 0)[1] == 0
+        at_once(2, work)
         """)
       mount.barrier()
       var seen: [String: Int] = [:]
@@ -305,12 +300,7 @@ struct StreamsTests {
             with open("/tmp/sharefs-streams-%d-%d" % (os.getppid(), n), "w") as f:
                 for name in changes: f.write("%s %d\\n" % (name, changes[name]))
         changes = {}
-        children = []
-        for n in range(4):
-            pid = os.fork()
-            if pid == 0: work(n); os._exit(0)
-            children.append(pid)
-        for pid in children: assert os.waitpid(pid, 0)[1] == 0
+        at_once(4, work)
         say("done"); import glob
         with open("expected~", "w") as f:
             for n in range(4):

@@ -84,13 +84,20 @@ final class TestMount: Sendable {
   }
 
   /// Runs a Python program with the mount as its working folder, which it leaves at its end. `say(word)` in it tells us to look: it waits
-  /// until `at` has been called with the word.
+  /// until `at` has been called with the word. `at_once(count, work)` calls `work` with the numbers below `count`, in a process each.
   func python(_ program: String, at: (String) throws -> Void = { _ in }) throws {
     let prelude = """
       import os, sys, mmap, socket, time, fcntl, signal, subprocess, ctypes
       os.chdir(\(quoted(folder)))
       def say(word):
           os.write(3, word.encode()); os.read(3, 64)
+      def at_once(count, work):
+          children = []
+          for n in range(count):
+              pid = os.fork()
+              if pid == 0: work(n); os._exit(0)
+              children.append(pid)
+          for pid in children: assert os.waitpid(pid, 0)[1] == 0
 
       """
     let code: Int32 = try Channel.pair { ours, theirs throws(Errno) -> Int32 in
