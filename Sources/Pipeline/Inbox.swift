@@ -45,6 +45,8 @@ final class Inbox: Sendable {
     var touched: [FileID: Int] = [:]
     var hasOverflowed = false
     var isStopping = false
+    /// Whether somebody waits for a picture by what has come.
+    var isWanted = false
     /// Taken and neither committed nor announced yet, those that wait here included.
     var open = 0
   }
@@ -88,6 +90,7 @@ final class Inbox: Sendable {
     state.change { state in
       state.messages.append(message)
       state.open += 1
+      if case .want = message { state.isWanted = true }
     }
   }
 
@@ -119,6 +122,7 @@ final class Inbox: Sendable {
       state.messages = []
       state.touched = [:]
       state.hasOverflowed = false
+      state.isWanted = false
       return batch
     }
     let batch = if let deadline { state.wait(until: deadline, take) } else { state.wait(take) }
@@ -136,6 +140,9 @@ final class Inbox: Sendable {
   func stop() { state.change { $0.isStopping = true } }
 
   var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  /// Whether what has come shall not wait for more.
+  var isPressing: Bool { state.withLock { $0.isWanted || $0.isStopping } }
 
   /// So many messages of the last batches are committed and announced.
   func done(_ count: Int) { state.withLock { $0.open -= count } }

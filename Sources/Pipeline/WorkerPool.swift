@@ -16,6 +16,9 @@ final class WorkerPool: Sendable {
     var up = 0
     var failure: String?
     var isStopping = false
+
+    /// Whether somebody waits for what no modest worker can begin.
+    func needsAdditional(_ workers: Int) -> Bool { !asked.isEmpty && modest >= workers }
   }
 
   /// Seconds after which the additional worker ends when nobody waited for anything.
@@ -34,6 +37,8 @@ final class WorkerPool: Sendable {
   let problems: Problems
   private let deliver: @Sendable (Ticket, JobResult) -> Void
   private let state = Monitor(State())
+  /// Whether the additional worker's thread has something to look at; apart, so that it is not woken up for every document.
+  private let call = Monitor(false)
 
   init(
     settings: Settings, source: Source, store: ThumbnailStore, desktop: DesktopCache?, problems: Problems,
@@ -63,6 +68,7 @@ final class WorkerPool: Sendable {
       return state.isStopping
     }
     if isLate { for ticket in tickets { deliver(ticket, .abandoned) } }
+    callAdditional()
   }
 
   /// Somebody waits for it.
@@ -71,6 +77,11 @@ final class WorkerPool: Sendable {
       guard let position = state.queue.firstIndex(where: { $0.asset == asset }) else { return }
       state.asked.insert(state.queue.remove(at: position), at: 0)
     }
+    callAdditional()
+  }
+
+  private func callAdditional() {
+    if state.withLock({ $0.needsAdditional(settings.workers) }) { call.change { $0 = true } }
   }
 
   func draw(_ kinds: [PlaceholderKind]) {
@@ -86,6 +97,7 @@ final class WorkerPool: Sendable {
       defer { (state.asked, state.queue) = ([], []) }
       return state.asked + state.queue
     }
+    call.change { $0 = true }
     for ticket in left { deliver(ticket, .abandoned) }
   }
 
@@ -109,6 +121,7 @@ final class WorkerPool: Sendable {
         return
       case .draw(let kind): draw(kind, with: &worker)
       case .document(let ticket):
+        callAdditional()
         let result = work(on: ticket, with: &worker)
         state.withLock { state in
           state.running -= 1
@@ -154,12 +167,22 @@ final class WorkerPool: Sendable {
 
   /// - Returns: whether somebody waits for what no modest worker can begin; false when it stops, nil when nobody did in time.
   private func need(until deadline: Clock.Instant?) -> Bool? {
-    let look = { [settings] (state: inout State) -> Bool? in
-      if state.isStopping { return false }
-      return !state.asked.isEmpty && state.modest >= settings.workers ? true : nil
+    while true {
+      let isNeeded: Bool? = state.withLock { state in
+        if state.isStopping { return false }
+        return state.needsAdditional(settings.workers) ? true : nil
+      }
+      if let isNeeded { return isNeeded }
+      let wasCalled = { (call: inout Bool) -> Void? in
+        defer { call = false }
+        return call ? () : nil
+      }
+      if let deadline {
+        if call.wait(until: deadline, wasCalled) == nil { return nil }
+      } else {
+        call.wait(wasCalled)
+      }
     }
-    guard let deadline else { return state.wait(look) }
-    return state.wait(until: deadline, look)
   }
 
   /// - Returns: nil when another has taken it meanwhile.

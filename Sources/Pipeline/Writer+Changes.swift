@@ -59,7 +59,7 @@ extension Writer {
     case .settled(let document, let stamp):
       strangers.leave(document.file)
       // Its download goes on; it is looked at when the mark goes.
-      if isMarked(document.path) { return }
+      if !TemporaryNames.contains(document.path), isMarked(document.path) { return }
       try act { effects throws(CatalogError) in try self.catalog.settle(document, stamp, &effects) }
     case .unchanged(let document):
       strangers.leave(document.file)

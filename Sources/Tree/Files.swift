@@ -72,9 +72,11 @@ final class Files: Sendable {
   }
 
   /// Seconds for which the kernel may believe a node's attributes. It sees neither stores into a mapping of a backing file nor that a write to it took
-  /// the set-id bits away, so while either may be it has to ask.
+  /// the set-id bits away, so while either may be it has to ask. (Into an empty file nothing can be stored; what makes it longer it sees.)
   func lifetime(of node: Node, _ status: FileStatus) -> Double {
-    let mayChange = node.peek { $0.stream.mayBeMapped || ($0.stream.writers > 0 && status.hasSetID) }
+    let mayChange = node.peek {
+      ($0.stream.mayBeMapped && status.size > 0) || ($0.stream.writers > 0 && status.hasSetID)
+    }
     return mayChange == true ? 0 : settings.lifetime
   }
 
@@ -89,9 +91,8 @@ final class Files: Sendable {
 
   func release(_ id: NodeID, count: UInt64) {
     guard let node = table.release(id, count: count) else { return }
-    let descriptor = node.takeDescriptor()
     // Closing the last descriptor of a removed file frees its blocks, which may take long for a large one.
-    if let descriptor, node.isNameless { reaper.drop(descriptor) }
+    if node.isNameless { reaper.take(node) } else { _ = node.takeDescriptor() }
     if table.hasShrunk() { reaper.trim() }
   }
 
@@ -111,7 +112,8 @@ final class Files: Sendable {
 /// Closes removed files in a thread of its own, and gives memory back.
 private final class Reaper: Sendable {
   private struct State {
-    var descriptors: [SharedDescriptor] = []
+    /// Nodes rather than their descriptors: whoever handed one of those over would still hold it for a moment, and might be the last to.
+    var nodes: [Node] = []
     var mayTrim = false
     var isStopping = false
   }
@@ -123,21 +125,22 @@ private final class Reaper: Sendable {
     let state = state
     thread.begin("sharefs-reaper") {
       while true {
-        let work: (descriptors: [SharedDescriptor], mayTrim: Bool)? = state.wait { state in
-          if state.descriptors.isEmpty && !state.mayTrim { return state.isStopping ? .some(nil) : nil }
+        let work: (nodes: [Node], mayTrim: Bool)? = state.wait { state in
+          if state.nodes.isEmpty && !state.mayTrim { return state.isStopping ? .some(nil) : nil }
           defer {
-            state.descriptors = []
+            state.nodes = []
             state.mayTrim = false
           }
-          return (state.descriptors, state.mayTrim)
+          return (state.nodes, state.mayTrim)
         }
         guard let work else { return }
+        for node in work.nodes { _ = node.takeDescriptor() }
         if work.mayTrim { System.giveMemoryBack() }
       }
     }
   }
 
-  func drop(_ descriptor: SharedDescriptor) { state.change { $0.descriptors.append(descriptor) } }
+  func take(_ node: Node) { state.change { $0.nodes.append(node) } }
 
   func trim() { state.change { $0.mayTrim = true } }
 

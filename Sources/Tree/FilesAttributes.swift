@@ -11,20 +11,21 @@ extension Files {
   ) {
     do throws(Errno) {
       let node = try table.find(node)
+      let caller = request.caller
+      let status: FileStatus
       if let size = change.size {
-        let caller = request.caller
-        try streams.changingContent(node) { () throws(Errno) in
+        status = try streams.changingContent(node) { () throws(Errno) in
           try Credentials.changing(as: caller) { () throws(Errno) in try cut(node, to: size, handle: handle) }
           // The kernel asks for these together with a cut; they are part of it.
           try apply(change, to: node, as: caller)
         }
       } else if !change.isEmpty {
-        let caller = request.caller
-        try streams.changingMetadata(node, setsTimes: change.modified != nil) { () throws(Errno) in
+        status = try streams.changingMetadata(node, setsTimes: change.modified != nil) { () throws(Errno) in
           try apply(change, to: node, as: caller)
         }
+      } else {
+        status = try node.status()
       }
-      let status = try node.status()
       request.attributes(shown(status), lifetime: lifetime ?? self.lifetime(of: node, status))
     } catch {
       request.fail(error)
@@ -54,23 +55,18 @@ extension Files {
     }
     if let mode = change.mode {
       guard node.kind != .link else { throw .notSupported }
-      try Credentials.keepingSetID { () throws(Errno) in
+      let set = { () throws(Errno) in
         try unsafe FileName.ofDescriptor(raw).withCString { path throws(Errno) in
           _ = try check { unsafe chmod(path, mode) }
         }
       }
+      if mode & S_ISGID != 0 { try Credentials.keepingSetID(set) } else { try set() }
     }
     if change.accessed != nil || change.modified != nil {
       var times = (time(change.accessed), time(change.modified))
       try unsafe withUnsafePointer(to: &times) { times throws(Errno) in
         try unsafe times.withMemoryRebound(to: timespec.self, capacity: 2) { times throws(Errno) in
-          if node.kind == .link {
-            _ = try check { unsafe utimensat(raw, "", times, AT_EMPTY_PATH) }
-          } else {
-            try unsafe FileName.ofDescriptor(raw).withCString { path throws(Errno) in
-              _ = try check { unsafe utimensat(AT_FDCWD, path, times, 0) }
-            }
-          }
+          _ = try check { unsafe utimensat(raw, "", times, AT_EMPTY_PATH) }
         }
       }
     }
@@ -171,10 +167,9 @@ extension Files {
       var words = [UInt8](repeating: 0, count: 32)
       let given = unsafe Array(bytes.prefix(size))
       words.replaceSubrange(0..<given.count, with: given)
-      let result =
-        sets
-        ? try streams.changingMetadata(node) { () throws(Errno) in try file.control(command, &words) }
-        : try file.control(command, &words)
+      var result: CInt = 0
+      let act = { () throws(Errno) in result = try file.control(command, &words) }
+      if sets { try streams.changingMetadata(node, act) } else { try act() }
       // The kernel does not know that this changes the change time.
       if sets { session.withLock { $0 }?.forgetAttributes(of: node.id) }
       request.control(result, sets ? [] : Array(words.prefix(min(size, max(room, 4)))))

@@ -104,14 +104,17 @@ final class WriteStreams: Sendable {
   /// Does something that changes a node's change time but not its content, and sees to it that the stream does not take it for a
   /// change of content (and does not lose one).
   /// - Parameter setsTimes: whether the modification time is set by it, so that it tells nothing.
-  func changingMetadata<Result>(
-    _ node: Node, setsTimes: Bool = false, _ body: () throws(Errno) -> Result
-  ) throws(Errno) -> Result {
-    guard node.kind == .regular else { return try body() }
+  /// - Returns: the status after it.
+  @discardableResult
+  func changingMetadata(
+    _ node: Node, setsTimes: Bool = false, _ body: () throws(Errno) -> Void
+  ) throws(Errno) -> FileStatus {
     let isOpen = node.peek { $0.stream.isOpen } ?? false
     let before = isOpen ? try node.status().stamp : nil
-    let result = try body()
-    let after = try node.status().stamp
+    try body()
+    let status = try node.status()
+    guard node.kind == .regular else { return status }
+    let after = status.stamp
     let isStillOpen = node.withStream { stream in
       if stream.isOpen {
         if before != stream.baseline { stream.isChanged = true }
@@ -122,14 +125,17 @@ final class WriteStreams: Sendable {
       return stream.isOpen
     }
     if !isStillOpen { settled.take(.touched(node.file, after)) }
-    return result
+    return status
   }
 
   /// Does something that changes the content without a handle of its own, such as truncate(2).
-  func changingContent<Result>(_ node: Node, _ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+  /// - Returns: the status after it.
+  @discardableResult
+  func changingContent(_ node: Node, _ body: () throws(Errno) -> Void) throws(Errno) -> FileStatus {
     let before = try node.status().stamp
-    let result = try body()
-    let after = try node.status().stamp
+    try body()
+    let status = try node.status()
+    let after = status.stamp
     let isOpen = node.withStream { stream in
       if stream.isOpen && after != before { stream.isChanged = true }
       return stream.isOpen
@@ -142,7 +148,7 @@ final class WriteStreams: Sendable {
         settled.take(.touched(node.file, after))
       }
     }
-    return result
+    return status
   }
 
   /// A finished document got its first real name (renamed or linked from a temporary one, or from none).

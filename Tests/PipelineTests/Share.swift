@@ -194,8 +194,9 @@ final class Share {
     let replaced = try? Files.status(real(to)).id(root: device)
     if let parent = to.parent { try Files.makeFolders(real(parent)) }
     try Files.rename(real(from), to: real(to))
-    pipeline.take(.renamed(status.id(root: device), status.kind, from: from, to: to, replaced: replaced))
+    // In the order in which the tree tells it.
     if status.kind == .regular { try touch(to) }
+    pipeline.take(.renamed(status.id(root: device), status.kind, from: from, to: to, replaced: replaced))
   }
 
   /// A rename changes the change time, so does chmod.
