@@ -45,6 +45,9 @@ public protocol Projection: AnyObject, Sendable {
 
   func wholeness(volume: UInt64, inode: UInt64) -> Wholeness
 
+  /// Another one whenever an answer of `picture` has become another.
+  var revision: UInt64 { get }
+
   /// Calls `then` exactly once, from some thread of the projection's own, when none of the documents is in the making any more or when the
   /// monotonic time `deadline` has come. Documents waited for are made before all others.
   /// - Returns: a token for `cancel`.

@@ -122,6 +122,8 @@ public final class Pipeline: Settled, Projection {
     parts.index.wholeness(volume: volume, inode: inode)
   }
 
+  public var revision: UInt64 { parts.index.revision }
+
   public func wait(
     for files: [FileID], until deadline: Clock.Instant, then: @escaping @Sendable () -> Void
   ) -> UInt64 {

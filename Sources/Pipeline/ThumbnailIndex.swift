@@ -46,12 +46,17 @@ final class ThumbnailIndex: Sendable {
     var main: [UInt64: Entry] = [:]
     var others: [Key: Entry] = [:]
     var waiters = Waiters()
+    /// Counts the changes of entries.
+    private(set) var revision: UInt64 = 0
     var isLoaded = false
     var isStopping = false
 
     subscript(_ key: Key) -> Entry? {
       get { key.volume == 0 ? main[key.inode] : others[key] }
-      set { if key.volume == 0 { main[key.inode] = newValue } else { others[key] = newValue } }
+      set {
+        revision += 1
+        if key.volume == 0 { main[key.inode] = newValue } else { others[key] = newValue }
+      }
     }
 
     /// Tells those who wait when the entry is in the making no more.
@@ -206,12 +211,13 @@ final class ThumbnailIndex: Sendable {
       for (inode, entry) in state.main {
         var fresh = Entry(birth: entry.birth)
         fresh.unapplied = entry.unapplied
-        state.main[inode] = fresh.unapplied > 0 ? fresh : nil
+        state[Key(volume: 0, inode: inode)] = fresh.unapplied > 0 ? fresh : nil
       }
-      state.others = [:]
+      for key in state.others.keys { state[key] = nil }
     }
   }
 
+  var revision: UInt64 { state.withLock { $0.revision } }
   var count: Int { state.withLock { $0.main.count + $0.others.count } }
   var isLoaded: Bool { state.withLock { $0.isLoaded } }
 }

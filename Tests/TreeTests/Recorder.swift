@@ -52,7 +52,8 @@ final class Recorder: Settled {
 /// A projection that shows what the test says.
 final class Pictures: Projection {
   private struct State {
-    var states: [UInt64: PictureState] = [:]
+    var states: [UInt64: PictureState] = [:] { didSet { revision += 1 } }
+    var revision: UInt64 = 0
     var waits: [UInt64: (files: Set<UInt64>, deadline: Clock.Instant, then: @Sendable () -> Void)] = [:]
     var next: UInt64 = 1
     var bytes: [Int64: [UInt8]] = [:]
@@ -61,6 +62,8 @@ final class Pictures: Projection {
   private let state = Monitor(State())
 
   func picture(volume: UInt64, inode: UInt64) -> PictureState { state.withLock { $0.states[inode] ?? .unknown } }
+
+  var revision: UInt64 { state.withLock { $0.revision } }
 
   /// Whole is what is shown.
   func wholeness(volume: UInt64, inode: UInt64) -> Wholeness {

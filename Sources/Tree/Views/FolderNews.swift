@@ -92,6 +92,7 @@ final class FolderListener: Settled {
   func take(_ change: Change) {
     next.take(change)
     guard let thumbs = thumbs.withLock({ $0 }) else { return }
+    thumbs.listed.noteChange()
     switch change {
     case .renamed(_, .folder, let from, let to, _): thumbs.folderMoved(from: from, to: to)
     case .exchanged(let first, let firstKind, let second, let secondKind):

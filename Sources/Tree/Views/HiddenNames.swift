@@ -24,6 +24,15 @@ final class HiddenNames: Sendable {
     }
   }
 
+  var isEmpty: Bool {
+    deadlines.withLock { deadlines in
+      if deadlines.isEmpty { return true }
+      let now = Clock.now()
+      deadlines = deadlines.filter { $0.value > now }
+      return deadlines.isEmpty
+    }
+  }
+
   func hides(_ key: Key?) -> Bool {
     deadlines.withLock { deadlines in
       // Nothing hidden, the usual case, costs no clock.

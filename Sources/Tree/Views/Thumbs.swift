@@ -15,6 +15,7 @@ final class Thumbs: View {
   let projection: any Projection
   let settings: TreeSettings
   let hidden = HiddenNames()
+  let listed = ListedFolders()
   let waits = FolderWaits()
   let announcer: Announcer
   let news = FolderNews()
@@ -65,7 +66,9 @@ final class Thumbs: View {
   }
 
   func forget(_ id: NodeID, count: UInt64) {
-    if case .folder(let folder)? = nodes.forget(id, count: count)?.what { releaseReal(folder) }
+    guard case .folder(let folder)? = nodes.forget(id, count: count)?.what else { return }
+    listed.forget(id)
+    releaseReal(folder)
   }
 
   /// After a removal the kernel considers the inode dead: whatever comes back under the name gets another number.

@@ -24,16 +24,30 @@ extension Thumbs {
     do throws(Errno) {
       guard case .folder(let folder) = try find(node).what else { throw .notFolder }
       streams.lookAgain()
+      let revision = try revision(of: folder)
+      if let revision, listed.isKept(node, revision) { return opened(request, node, revision) }
       let pending = try inTheMaking(in: folder)
-      if pending.isEmpty { return request.opened(OpenReply(handle: OpenMirror().handle(), flags: [])) }
+      if pending.isEmpty { return opened(request, node, revision) }
       let wait = Wait()
       let deferred = Deferred(request) { [projection] in if let token = wait.token { _ = projection.cancel(token) } }
-      wait.token = projection.wait(for: pending, until: Clock.now() + Thumbs.listingPatience) {
-        deferred.take()?.opened(OpenReply(handle: OpenMirror().handle(), flags: []))
+      wait.token = projection.wait(for: pending, until: Clock.now() + Thumbs.listingPatience) { [self] in
+        if let request = deferred.take() { opened(request, node, nil) }
       }
     } catch {
       request.fail(error)
     }
+  }
+
+  private func opened(_ request: consuming Request, _ node: NodeID, _ revision: ListedFolders.Revision?) {
+    request.opened(OpenReply(handle: OpenMirror().handle(), flags: listed.open(node, revision)))
+  }
+
+  /// - Returns: nil when the listing may change and nothing would tell: by time, or behind our back.
+  private func revision(of folder: Node) throws(Errno) -> ListedFolders.Revision? {
+    guard settings.isExclusive, hidden.isEmpty else { return nil }
+    // The counts first: what changes in between is met by the next look.
+    let (pictures, names) = (projection.revision, listed.namesRevision)
+    return ListedFolders.Revision(pictures: pictures, names: names, changed: try folder.status().changed)
   }
 
   /// Documents whose first picture is being made and without which the listing would lack a line: those of the folder, and those of folders in
@@ -130,6 +144,7 @@ extension Thumbs {
 
   func releaseFolder(_ request: consuming Request, _ node: NodeID, handle: UInt64) {
     OpenMirror.take(handle)
+    listed.close(node)
     request.done()
   }
 
