@@ -58,6 +58,8 @@ extension Files {
           }
         }
       }
+      streams.beginNaming(node)
+      defer { streams.endNaming(node) }
       let (linked, status) = try hold(in: folder, name)
       if linked.kind == .regular, let path = linked.path {
         settled.take(.linked(Document(file: linked.file, path: path)))
@@ -150,6 +152,12 @@ extension Files {
       }
       // Two names of one file: the kernel's rename does nothing, and neither do we.
       guard isExchange || other?.inode != status.inode || other?.device != status.device else { return request.done() }
+      if let node { streams.beginNaming(node) }
+      if let otherNode { streams.beginNaming(otherNode) }
+      defer {
+        if let node { streams.endNaming(node) }
+        if let otherNode { streams.endNaming(otherNode) }
+      }
       node?.moved(to: newFolder, newName)
       if isExchange {
         otherNode?.moved(to: folder, name)

@@ -25,9 +25,12 @@ struct StreamState {
   /// Whether its end is being told, and whether the document has come to its first real name meanwhile.
   var isBeingTold = false
   var cameToName = false
+  /// Whether it is being given a name, and by which path an end has been told meanwhile.
+  var isBeingNamed = false
+  var toldMeanwhile: SharePath?
 
   /// Nothing is going on that must be remembered.
-  var isAtRest: Bool { writers == 0 && !isOpen && !isWatched && !isBeingTold }
+  var isAtRest: Bool { writers == 0 && !isOpen && !isWatched && !isBeingTold && !isBeingNamed }
 }
 
 /// Tells when a document's last writer has gone, and whether its content changed.
@@ -151,16 +154,26 @@ final class WriteStreams: Sendable {
     return status
   }
 
+  /// A node is about to be reached by another name. Between that and `cameToName` the thread that watches mappings may tell an end by it.
+  func beginNaming(_ node: Node) { node.withStream { $0.isBeingNamed = true } }
+
+  func endNaming(_ node: Node) {
+    node.withStream { stream in
+      stream.isBeingNamed = false
+      stream.toldMeanwhile = nil
+    }
+  }
+
   /// A finished document got its first real name (renamed or linked from a temporary one, or from none).
   func cameToName(_ node: Node) {
-    guard node.kind == .regular, let stamp = try? node.status().stamp else { return }
+    guard node.kind == .regular, let stamp = try? node.status().stamp, let path = node.path else { return }
     let isTold = node.withStream { stream in
       if stream.isOpen { stream.isChanged = true }
       // By the thread that watches mappings, which tells this too.
       if stream.isBeingTold { stream.cameToName = true }
-      return stream.isOpen || stream.isBeingTold
+      return stream.isOpen || stream.isBeingTold || stream.toldMeanwhile == path
     }
-    if !isTold, let path = node.path { settled.take(.settled(Document(file: node.file, path: path), stamp)) }
+    if !isTold { settled.take(.settled(Document(file: node.file, path: path), stamp)) }
   }
 
   private func mappingEnded(_ node: Node) {
@@ -181,8 +194,10 @@ final class WriteStreams: Sendable {
       guard stream.isOpen, stream.writers == 0, !stream.isWatched else { return nil }
       let isChanged = stream.isChanged || after != stream.baseline
       let wasTouched = after != stream.first
+      let isBeingNamed = stream.isBeingNamed
       stream = StreamState()
       stream.isBeingTold = true
+      stream.isBeingNamed = isBeingNamed
       return (isChanged, wasTouched)
     }
     guard let outcome else { return }
@@ -202,6 +217,7 @@ final class WriteStreams: Sendable {
     while node.withStream({ stream in
       defer { stream.cameToName = false }
       stream.isBeingTold = stream.cameToName
+      if !stream.isBeingTold && stream.isBeingNamed { stream.toldMeanwhile = told }
       return stream.cameToName
     }) {
       guard let path = node.path, path != told else { continue }
