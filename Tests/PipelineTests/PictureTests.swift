@@ -18,7 +18,9 @@ import Testing
     try share.idle()
     let asset = try share.asset(path("d/a.mp4"))
     #expect(asset.verdict == .ready && asset.facts.width == 1920 && asset.facts.duration == 12.5)
-    #expect(share.recorder.pictures == [.init(path: path("d/a.mp4"), old: nil, new: picture)])
+    try eventually("the news") {
+      share.recorder.pictures == [.init(path: path("d/a.mp4"), old: nil, new: picture)]
+    }
     #expect(share.happened.map(\.kind) == [.rescan, .started, .closed, .ready, .thumbnail])
     #expect(share.happened.map(\.number) == [1, 2, 3, 4, 5])
   }
@@ -68,7 +70,8 @@ import Testing
     let blue = try share.ready(file)
     #expect(blue.version == 2)
     #expect(String(decoding: try share.content(blue), as: UTF8.self).contains("blue"))
-    #expect(share.recorder.pictures.last == .init(path: path("a.mp4"), old: red, new: blue))
+    // Told right after it can be asked for.
+    try eventually("the news") { share.recorder.pictures.last == .init(path: path("a.mp4"), old: red, new: blue) }
     try eventually("the old file's end") { (try? share.pipeline.open(red)) == nil }
   }
 

@@ -147,7 +147,7 @@ import Testing
     let picture = try share.ready(text)
     #expect(picture.placeholder != nil)
     #expect(try share.content(picture).starts(with: [0x89, 0x50, 0x4e, 0x47]))
-    #expect(share.pipeline.status().workers == 2)
+    try eventually("both workers") { share.pipeline.status().workers == 2 }
   }
 
   /// Our child processes that run this program.
