@@ -133,7 +133,6 @@ final class WriteStreams: Sendable {
 
   /// Does something that changes the content without a handle of its own, such as truncate(2).
   /// - Returns: the status after it.
-  @discardableResult
   func changingContent(_ node: Node, _ body: () throws(Errno) -> Void) throws(Errno) -> FileStatus {
     let before = try node.status().stamp
     try body()

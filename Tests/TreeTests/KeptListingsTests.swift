@@ -13,7 +13,7 @@ struct KeptListingsTests {
         try mount.run("sh", "-c", "printf x > '\(mount.folder)/\(name)'")
         mount.pictures.ready(try mount.inode(name), version: 1, "P")
       }
-      /// Twice: the first may fill what the second is answered from.
+      /// More than once: the first look may fill what the next are answered from.
       func expect(_ names: Set<String>, in folder: String = ".thumbs", _ what: Comment) throws {
         let notes: Set<String> = folder == ".thumbs" ? ["CACHEDIR.TAG", ".nomedia"] : []
         for _ in 0..<3 { #expect(try mount.names(folder) == names.union(notes), what) }

@@ -20,7 +20,7 @@ final class ListedFolders: Sendable {
 
   private struct Slot {
     var opens = 0
-    /// That of what the kernel has kept; nil when that is none's.
+    /// The revision of which the kernel may keep the listing; nil when it may keep none.
     var kept: Revision?
   }
 
