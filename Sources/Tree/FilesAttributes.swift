@@ -20,9 +20,10 @@ extension Files {
           try apply(change, to: node, as: caller)
         }
       } else if !change.isEmpty {
-        status = try streams.changingMetadata(node, setsTimes: change.modified != nil) { () throws(Errno) in
+        let after = try streams.changingMetadata(node, setsTimes: change.modified != nil) { () throws(Errno) in
           try apply(change, to: node, as: caller)
         }
+        status = if let after { after } else { try node.status() }
       } else {
         status = try node.status()
       }

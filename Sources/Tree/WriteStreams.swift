@@ -107,16 +107,19 @@ final class WriteStreams: Sendable {
   /// Does something that changes a node's change time but not its content, and sees to it that the stream does not take it for a
   /// change of content (and does not lose one).
   /// - Parameter setsTimes: whether the modification time is set by it, so that it tells nothing.
-  /// - Returns: the status after it.
+  /// - Returns: a document's status after it; nil for what is none, which has no stream.
   @discardableResult
   func changingMetadata(
     _ node: Node, setsTimes: Bool = false, _ body: () throws(Errno) -> Void
-  ) throws(Errno) -> FileStatus {
+  ) throws(Errno) -> FileStatus? {
+    guard node.kind == .regular else {
+      try body()
+      return nil
+    }
     let isOpen = node.peek { $0.stream.isOpen } ?? false
     let before = isOpen ? try node.status().stamp : nil
     try body()
     let status = try node.status()
-    guard node.kind == .regular else { return status }
     let after = status.stamp
     let isStillOpen = node.withStream { stream in
       if stream.isOpen {
