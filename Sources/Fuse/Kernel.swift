@@ -45,6 +45,12 @@ enum Kernel {
     static let size = 16
   }
 
+  /// `struct fuse_write_in`: handle u64, offset u64, count u32, write_flags u32, lock_owner u64, flags u32 (as of open), padding u32.
+  enum WriteIn {
+    static let flags = 32
+    static let size = 40
+  }
+
   /// `struct fuse_out_header`: length u32, error s32, unique u64.
   enum OutHeader {
     static let size = 16

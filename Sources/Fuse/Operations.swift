@@ -4,7 +4,7 @@ public import Posix
 /// What a filesystem answers. Each call owns its request and sees to its answer, now or later.
 ///
 /// Calls come from the session's thread that has the turn, in the order in which the kernel asked, except those that may take long (see
-/// `Session.isSlow`): their thread has given the turn away.
+/// `Waits`): their thread has given the turn away.
 public protocol Operations: AnyObject, Sendable {
   func lookup(_ request: consuming Request, in parent: NodeID, _ name: FileName)
   func forget(_ node: NodeID, count: UInt64)

@@ -44,13 +44,16 @@ public enum SessionError: Error, Sendable {
 /// RELEASE counts it before the next request is even looked at, which is what makes write streams exact. With what may take long it
 /// gives the turn to another and answers meanwhile: no request is handed from thread to thread.
 @safe public final class Session: @unchecked Sendable {
-  // Sound: `raw` is written once in init, before any other thread knows us; libfuse's session is itself safe for threads.
+  // Sound: `raw` is written once in init, before any other thread knows us; libfuse's session is itself safe for threads. `waits` is touched only
+  // by the thread that has the turn.
   private var raw: OpaquePointer!
   let operations: any Operations
   let transport: Transport
   private let settings: SessionSettings
   /// The thread that has the turn; 0 while nobody has it.
   private let turn = Monitor<pid_t>(0)
+  /// Belongs to the thread that has the turn.
+  private var waits = Waits()
 
   /// As many requests that take long can be under way beside the quick ones.
   private static let threads = 9
@@ -137,8 +140,15 @@ public enum SessionError: Error, Sendable {
       }
       let request = unsafe UnsafeRawBufferPointer(start: buffer.mem, count: count)
       if unsafe takesDirectly(request) { continue }
-      if unsafe Session.isSlow(request) { return true }
-      unsafe fuse_session_process_buf(raw, &buffer)
+      switch unsafe waits.expected(of: request) {
+      case .likely: return true
+      case .none: unsafe fuse_session_process_buf(raw, &buffer)
+      case .unlikely:
+        let start = Clock.now()
+        unsafe fuse_session_process_buf(raw, &buffer)
+        let now = Clock.now()
+        waits.took(now - start, now: now)
+      }
     }
     return false
   }
@@ -166,24 +176,6 @@ public enum SessionError: Error, Sendable {
 
   public var hasPassthrough: Bool { transport.hasPassthrough }
   public var isPassthroughOffered: Bool { transport.isPassthroughOffered }
-
-  /// What may wait for a disk: the data itself, whole folders, cutting files, views made by reading a folder.
-  private static func isSlow(_ request: UnsafeRawBufferPointer) -> Bool {
-    guard request.count >= Kernel.InHeader.size else { return false }
-    switch unsafe request.load(fromByteOffset: Kernel.InHeader.opcode, as: UInt32.self) {
-    case Kernel.Opcode.read, Kernel.Opcode.write, Kernel.Opcode.fsync, Kernel.Opcode.fsyncdir,
-      Kernel.Opcode.fallocate, Kernel.Opcode.copyFileRange, Kernel.Opcode.lseek, Kernel.Opcode.readdir,
-      Kernel.Opcode.readdirplus:
-      return true
-    case Kernel.Opcode.setattr:
-      return unsafe request.count >= Kernel.InHeader.size + 4
-        && request.load(fromByteOffset: Kernel.InHeader.size, as: UInt32.self) & Kernel.setSize != 0
-    case Kernel.Opcode.opendir:
-      return unsafe request.load(fromByteOffset: Kernel.InHeader.node, as: UInt64.self) & NodeID.viewBit != 0
-    default:
-      return false
-    }
-  }
 
   func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
     func want(_ capability: CInt) { unsafe cfuse_want(connection, UInt32(bitPattern: capability)) }

@@ -9,6 +9,7 @@ import Testing
 /// A folder mounted in place by this process, with a recorder for the pipeline. Programs that act on it are other processes.
 final class TestMount: Sendable {
   let folder: String
+  private let isOurs: Bool
   let recorder = Recorder()
   let pictures = Pictures()
   let tree: ShareTree
@@ -18,8 +19,12 @@ final class TestMount: Sendable {
   /// Whether this machine lets us mount: as root, with the device.
   static let isPossible = unsafe geteuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0
 
-  init(passthrough: Bool, thumbs: TreeSettings.Thumbs = .listed, keptDescriptors: Int? = nil) throws {
-    folder = try TestMount.temporaryFolder()
+  /// - Parameter place: a folder to be mounted in place; nil for a fresh one.
+  init(
+    passthrough: Bool, thumbs: TreeSettings.Thumbs = .listed, keptDescriptors: Int? = nil, at place: String? = nil
+  ) throws {
+    folder = try place ?? TestMount.temporaryFolder()
+    isOurs = place == nil
     var settings = TreeSettings(isExclusive: true, thumbs: thumbs, mountpoint: FileName(folder))
     if let keptDescriptors { settings.keptDescriptors = keptDescriptors }
     tree = try ShareTree(
@@ -56,6 +61,7 @@ final class TestMount: Sendable {
     thread.join()
     session.close()
     tree.detach()
+    guard isOurs else { return }
     _ = unsafe rmdir(folder)
     _ = try run("rm", "-rf", folder)
   }
@@ -72,7 +78,7 @@ final class TestMount: Sendable {
   @discardableResult
   static func execute(_ program: String, _ arguments: String...) throws -> Int32 { try execute(program, arguments) }
 
-  private static func execute(_ program: String, _ arguments: [String]) throws -> Int32 {
+  static func execute(_ program: String, _ arguments: [String]) throws -> Int32 {
     let child = try Child.spawn(
       FileName("/usr/bin/env"),
       (["env", "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", program] + arguments).map { FileName($0) },
