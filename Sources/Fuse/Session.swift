@@ -2,6 +2,7 @@ import CFuse
 import CLinux
 import Glibc
 public import Posix
+import Synchronization
 
 /// How a mount shall be made.
 public struct SessionSettings: Sendable {
@@ -52,6 +53,7 @@ public enum SessionError: Error, Sendable {
   private let settings: SessionSettings
   /// The thread that has the turn; 0 while nobody has it.
   private let turn = Monitor<pid_t>(0)
+  private let quickRequests = Atomic<UInt64>(0)
   /// Belongs to the thread that has the turn.
   private var waits = Waits()
 
@@ -142,7 +144,9 @@ public enum SessionError: Error, Sendable {
       if unsafe takesDirectly(request) { continue }
       switch unsafe waits.expected(of: request) {
       case .likely: return true
-      case .none: unsafe fuse_session_process_buf(raw, &buffer)
+      case .none:
+        quickRequests.wrappingAdd(1, ordering: .relaxed)
+        unsafe fuse_session_process_buf(raw, &buffer)
       case .unlikely:
         let start = Clock.now()
         unsafe fuse_session_process_buf(raw, &buffer)
@@ -167,6 +171,9 @@ public enum SessionError: Error, Sendable {
 
   /// Takes the mount away if it is still there, and closes the connection: whoever still waits for an answer gets an error.
   public func close() { unsafe fuse_session_unmount(raw) }
+
+  /// How often the kernel has asked for what is answered at once: names and attributes, not data.
+  public var requests: UInt64 { quickRequests.load(ordering: .relaxed) }
 
   /// The kernel's device, for as long as we live.
   var device: CInt { unsafe fuse_session_fd(raw) }

@@ -24,6 +24,9 @@ public struct Settings: Sendable {
   /// Whether somebody is writing the file now: asked before a document found by a scan is taken for finished. Never blocks.
   public var isBeingWritten: @Sendable (FileID) -> Bool
 
+  /// How often the share was asked for a name, so far: while that is often, somebody is at work in it. Never blocks.
+  public var requests: @Sendable () -> UInt64 = { 0 }
+
   /// Whether others may change the source folder without us, so that it has to be watched.
   public var watchesSource = false
 

@@ -70,7 +70,9 @@ final class Writer {
       write(due + batch.messages)
       if !isStopping { dispatch() }
       parts.inbox.done(batch.messages.count)
-      if !isStopping { burst.wrote(batch.messages, since: now) { parts.inbox.isPressing } }
+      if !isStopping {
+        burst.wrote(batch.messages, since: now, requests: parts.settings.requests()) { parts.inbox.isPressing }
+      }
     }
     // Results that were still being judged: their documents stay pending, and the try is not counted.
     let open = delayed.compactMap { if case .finished(let ticket, _, _) = $0.message { ticket.asset } else { nil } }

@@ -64,11 +64,12 @@ final class Daemon: Sendable {
     }
     Signals.interrupt(SIGUSR2)
     let location = plan.location
-    let late = LateTree()
+    let late = LateParts()
     var settings = Settings(
       catalogFolder: location.data, cacheFolder: location.cache, worker: plan.worker, workers: System.processors,
       name: location.name, box: plan.options.thumbSize, source: plan.sourceFolder.raw,
       isBeingWritten: { late.isBeingWritten($0) })
+    settings.requests = { late.requests }
     settings.watchesSource = !plan.isInPlace
     if plan.options.desktopThumbs {
       settings.desktop = Settings.Desktop(cacheFolder: try StateFolders.desktopCache(), mountpoint: plan.mountpoint)
@@ -102,6 +103,7 @@ final class Daemon: Sendable {
     } catch {
       throw Daemon.failure(error, plan)
     }
+    late.session.withLock { [session] in $0 = session }
   }
 
   private static func failure(_ error: SessionError, _ plan: MountPlan) -> Failure {
@@ -192,9 +194,12 @@ final class Daemon: Sendable {
   }
 }
 
-/// The tree, for the pipeline that is made before it.
-private final class LateTree: Sendable {
+/// Tree and session, for the pipeline that is made before them.
+private final class LateParts: Sendable {
   let tree = Guarded<ShareTree?>(nil)
+  let session = Guarded<Session?>(nil)
+
+  var requests: UInt64 { session.withLock { $0 }?.requests ?? 0 }
 
   func isBeingWritten(_ file: FileID) -> Bool { tree.withLock { $0 }?.isBeingWritten(file) ?? false }
 }
