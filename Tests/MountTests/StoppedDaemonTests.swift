@@ -14,6 +14,10 @@ struct StoppedDaemonTests {
       let daemon = try share.status().pid
       #expect(Glibc.kill(daemon, SIGSTOP) == 0)
       defer { _ = Glibc.kill(daemon, SIGCONT) }
+      // The signal comes to one thread, which stops the others when it gets a processor.
+      try eventually("all of its threads stand") {
+        try share.run("sh", "-c", "! grep -h '^State:' /proc/\(daemon)/task/*/status | grep -qv stopped") == 0
+      }
       let document = "\(share.folder)/a.mp4"
       let commands: [([String], ClosedRange<Int32>)] = [
         (["status", share.folder], 4...4), (["umount", share.folder], 4...4), (["check", share.folder], 4...4),
