@@ -150,8 +150,7 @@ public enum SessionError: Error, Sendable {
       case .unlikely:
         let start = Clock.now()
         unsafe fuse_session_process_buf(raw, &buffer)
-        let now = Clock.now()
-        waits.took(now - start, now: now)
+        waits.wrote(since: start)
       }
     }
     return false

@@ -8,7 +8,7 @@ import Posix
 struct Waits {
   enum Expectation {
     case none
-    /// None as a rule; `took` shall be told how long it was.
+    /// None as a rule; `wrote` shall be told when it began.
     case unlikely
     case likely
   }
@@ -21,11 +21,14 @@ struct Waits {
 
   private var seenAt: Clock.Instant?
 
-  /// How long a small write took, in nanoseconds.
-  mutating func took(_ duration: Clock.Instant, now: Clock.Instant) { if duration > Waits.long { seenAt = now } }
+  /// A small write was answered.
+  mutating func wrote(since start: Clock.Instant) {
+    let now = Clock.now()
+    if now - start > Waits.long { seenAt = now }
+  }
 
   /// - Parameter request: as the kernel sent it.
-  mutating func expected(of request: UnsafeRawBufferPointer) -> Expectation {
+  func expected(of request: UnsafeRawBufferPointer) -> Expectation {
     guard request.count >= Kernel.InHeader.size else { return .none }
     switch unsafe request.load(fromByteOffset: Kernel.InHeader.opcode, as: UInt32.self) {
     case Kernel.Opcode.read, Kernel.Opcode.fsync, Kernel.Opcode.fsyncdir, Kernel.Opcode.fallocate,
@@ -46,16 +49,13 @@ struct Waits {
     }
   }
 
-  private mutating func expected(ofWrite request: UnsafeRawBufferPointer) -> Expectation {
+  private func expected(ofWrite request: UnsafeRawBufferPointer) -> Expectation {
     let body = Kernel.InHeader.size
     guard request.count >= body + Kernel.WriteIn.size, request.count <= body + Kernel.WriteIn.size + Waits.smallWrite
     else { return .likely }
     let flags = unsafe CInt(bitPattern: request.load(fromByteOffset: body + Kernel.WriteIn.flags, as: UInt32.self))
     if flags & (O_SYNC | O_DSYNC | CInt(O_DIRECT)) != 0 { return .likely }
-    if let seen = seenAt {
-      if Clock.now() - seen < Waits.memory { return .likely }
-      seenAt = nil
-    }
+    if let seenAt, Clock.now() - seenAt < Waits.memory { return .likely }
     return .unlikely
   }
 }

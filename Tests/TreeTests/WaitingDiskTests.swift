@@ -9,17 +9,7 @@ import Testing
 struct WaitingDiskTests {
   /// One small write may hold up the others, once; then small ones give the turn away too.
   @Test func smallWrites() throws {
-    let disk = try FrozenDisk()
-    defer { disk.end() }
-    let mount = try TestMount(passthrough: false, at: disk.folder)
-    defer {
-      #expect(throws: Never.self) {
-        // Where the test failed, writers still wait.
-        try disk.thaw()
-        try mount.end()
-      }
-    }
-    try mount.python(
+    try onFrozenDisk(
       """
       f = os.open("f", os.O_CREAT | os.O_RDWR); os.pwrite(f, b"a" * 4096, 0)
       def write():
@@ -33,22 +23,26 @@ struct WaitingDiskTests {
       signal.alarm(0)
       say("thaw"); os.waitpid(second, 0)
       assert os.pread(f, 4096, 0) == b"b" * 4096
-      """
-    ) { word in
-      switch word {
-      case "freeze": try disk.freeze()
-      case "waits":
-        #expect(try isSoonWaitedFor())
-        // As long as a disk that is behind takes.
-        Clock.pause(0.01)
-      default: try disk.thaw()
-      }
-    }
+      """)
   }
 
   /// A large one never holds up anybody, nor does one that was asked to be on the disk before it ends.
   @Test(arguments: ["b'b' * 100_000, os.O_RDWR", "b'b' * 4096, os.O_RDWR | os.O_DSYNC"])
   func othersGoOn(write: String) throws {
+    try onFrozenDisk(
+      """
+      def write(bytes, flags):
+          f = os.open("f", os.O_CREAT | flags)
+          say("freeze"); pid = os.fork()
+          if pid == 0: os.pwrite(f, bytes, 0); os._exit(0)
+          say("waits"); signal.alarm(20); os.statvfs("."); signal.alarm(0)
+          say("thaw"); os.waitpid(pid, 0); assert os.stat("f").st_size == len(bytes)
+      write(\(write))
+      """)
+  }
+
+  /// Runs a Python program in a share on a disk of its own. It may say `freeze`, `thaw`, and `waits`: until a thread that answers the kernel stands still.
+  private func onFrozenDisk(_ program: String) throws {
     let disk = try FrozenDisk()
     defer { disk.end() }
     let mount = try TestMount(passthrough: false, at: disk.folder)
@@ -59,20 +53,13 @@ struct WaitingDiskTests {
         try mount.end()
       }
     }
-    try mount.python(
-      """
-      def write(bytes, flags):
-          f = os.open("f", os.O_CREAT | flags)
-          say("freeze"); pid = os.fork()
-          if pid == 0: os.pwrite(f, bytes, 0); os._exit(0)
-          say("waits"); signal.alarm(20); os.statvfs("."); signal.alarm(0)
-          say("thaw"); os.waitpid(pid, 0); assert os.stat("f").st_size == len(bytes)
-      write(\(write))
-      """
-    ) { word in
+    try mount.python(program) { word in
       switch word {
       case "freeze": try disk.freeze()
-      case "waits": #expect(try isSoonWaitedFor())
+      case "waits":
+        #expect(try isSoonWaitedFor())
+        // As long as a disk that is behind takes.
+        Clock.pause(0.01)
       default: try disk.thaw()
       }
     }
