@@ -21,7 +21,7 @@ struct Source: Sendable {
     return status.kind == .regular ? status : nil
   }
 
-  /// Whether somebody writes it without us; then its end is told by the watch.
+  /// Whether somebody writes it without us.
   func isOpenForWriting(_ path: SharePath) throws(Errno) -> Bool { try open(path).isOpenForWriting }
 
   func id(_ status: FileStatus) -> FileID { status.id(root: device) }

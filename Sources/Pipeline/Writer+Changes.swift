@@ -123,14 +123,17 @@ extension Writer {
     }
   }
 
-  /// - Returns: nil when nothing is there, or somebody is writing it: then a settled change follows.
+  /// - Returns: nil when nothing is there, or somebody is writing it: then a settled change follows, or it is looked at again.
   func finished(_ path: SharePath) -> (Document, ContentStamp)? {
     do throws(Errno) {
       guard let first = try parts.source.status(path) else { return nil }
       let file = parts.source.id(first)
       // Asked before the stamp that counts and after it: a stream that began or ended in between is met by one of them.
       if parts.settings.isBeingWritten(file) { return nil }
-      if parts.settings.watchesSource, try parts.source.isOpenForWriting(path) { return nil }
+      if parts.settings.watchesSource, try parts.source.isOpenForWriting(path) {
+        after { self.unfinished.enter(path) }
+        return nil
+      }
       guard let second = try parts.source.status(path), parts.source.id(second) == file else { return nil }
       if parts.settings.isBeingWritten(file) { return nil }
       return (Document(file: file, path: path), second.stamp)

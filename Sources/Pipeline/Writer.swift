@@ -17,6 +17,7 @@ final class Writer {
   /// What is done once the transaction is committed, in this order.
   private var steps: [() -> Void] = []
   var strangers = Strangers()
+  var unfinished = Unfinished()
   /// Assets whose last name may have gone; see `Message.vanished`.
   var unplaced: Set<Int64> = []
   private var nextJob: UInt64 = 1
@@ -67,7 +68,7 @@ final class Writer {
       let now = Clock.now()
       let due = delayed.filter { $0.time <= now }.map(\.message)
       delayed.removeAll { $0.time <= now }
-      write(due + batch.messages)
+      write(due + unfinished.take(now: now).map(Message.found) + batch.messages)
       if !isStopping { dispatch() }
       parts.inbox.done(batch.messages.count)
       if !isStopping {
@@ -130,7 +131,7 @@ final class Writer {
     // Once the pause is over, what comes next wakes us anyway.
     let resume = scheduler.pausedUntil.flatMap { $0 > now ? $0 : nil }
     let idle = catalog.markedNames > 0 ? max(now + Writer.idle, indexesFrom) : nil
-    return (delayed.map(\.time) + [resume, idle].compactMap { $0 }).min()
+    return (delayed.map(\.time) + [resume, idle, unfinished.next].compactMap { $0 }).min()
   }
 
   /// What is searched by is brought up to date when nothing else is to do, or too much has come.

@@ -4,7 +4,8 @@ import Posix
 import Synchronization
 
 /// Under passthrough a writable mapping holds the backing file and may be stored into after RELEASE: whether one lives is asked of
-/// the kernel by a read lease, which is only given when nobody has the file open for writing; its end is told by inotify.
+/// the kernel by a read lease, which is only given when nobody has the file open for writing; its end is told by inotify, and asked for
+/// where that came too early (see `Backoff`).
 final class MappingWatch: Sendable {
   private let notifications: Notifications
   private let wakeup: Wakeup
@@ -23,6 +24,7 @@ final class MappingWatch: Sendable {
   private struct Wait {
     let node: Node
     let body: @Sendable () -> Void
+    var backoff = Backoff()
   }
 
   init() throws(Errno) {
@@ -63,7 +65,7 @@ final class MappingWatch: Sendable {
     count.add(1, ordering: .acquiringAndReleasing)
     state.withLock { $0.waiting[watch] = Wait(node: node, body: body) }
     // It may have ended between the question and the watch.
-    if !isMappedWritable(node) { ended(watch) }
+    if isMappedWritable(node) { wakeup.wake() } else { ended(watch) }
   }
 
   /// Asks about each document that is waited for, now; when it returns, those whose mapping has ended are announced, also those that the watching
@@ -98,17 +100,25 @@ final class MappingWatch: Sendable {
     while true {
       var awaited = [Awaited(notifications.raw), Awaited(wakeup.raw)]
       do throws(Errno) {
-        try Awaited.wait(&awaited)
+        try Awaited.wait(&awaited, until: state.withLock { $0.waiting.values.lazy.map(\.backoff.due).min() })
         if isStopping.load(ordering: .acquiring) { return }
-        guard awaited[0].canRead else { continue }
-        for event in try notifications.read() {
-          let node = state.withLock { $0.waiting[event.watch]?.node }
-          if let node, !isMappedWritable(node) { ended(event.watch) }
+        if awaited[1].canRead { wakeup.clear() }
+        if awaited[0].canRead {
+          for event in try notifications.read() { look(event.watch, next: Backoff()) }
         }
+        let now = Clock.now()
+        let due = state.withLock { state in state.waiting.filter { $0.value.backoff.due <= now } }
+        for (watch, wait) in due { look(watch, next: wait.backoff.again()) }
       } catch {
         // Only a lack of memory: whoever asks next looks again by itself.
         Clock.pause(0.1)
       }
     }
+  }
+
+  /// - Parameter next: the look after this one, where the mapping lives on.
+  private func look(_ watch: CInt, next: Backoff) {
+    guard let node = state.withLock({ $0.waiting[watch]?.node }) else { return }
+    if isMappedWritable(node) { state.withLock { $0.waiting[watch]?.backoff = next } } else { ended(watch) }
   }
 }

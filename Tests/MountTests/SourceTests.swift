@@ -78,6 +78,34 @@ struct SourceTests {
     }
   }
 
+  /// A writer whose close nobody tells of: fanotify's own descriptors are such. To us it is the same as a close that is told a moment before it is done.
+  @Test(arguments: Mode.possible.filter { $0 != .user }) func writerNobodyTellsOf(mode: Mode) throws {
+    let clip = try Fixtures.clip("green")
+    try onSource(mode) { share, source, _ in
+      try share.python(
+        """
+        f = open("\(source)/secret.mp4", "wb")
+        libc = ctypes.CDLL(None, use_errno=True)
+        group = libc.fanotify_init(1, os.O_RDWR | os.O_CLOEXEC); assert group >= 0, ctypes.get_errno()
+        assert libc.fanotify_mark(group, 1, ctypes.c_uint64(0x20), -100, b"\(source)/secret.mp4") == 0, ctypes.get_errno()
+        os.close(os.open("\(source)/secret.mp4", os.O_WRONLY))
+        told = os.read(group, 4096); writer = int.from_bytes(told[16:20], sys.byteorder); os.close(group)
+        f.write(open("\(clip)", "rb").read()); f.close()
+        subprocess.run(["cp", "\(clip)", "\(source)/other.mp4"], check=True)
+        say("written"); os.close(writer); say("closed")
+        """
+      ) { (word: String) throws in
+        if word == "written" {
+          try eventually("the other one is done") { try share.row("other.mp4")?.verdict == "ready" }
+          #expect(try share.row("secret.mp4") == nil)
+        } else {
+          try eventually("its end was noticed") { try share.row("secret.mp4")?.verdict == "ready" }
+        }
+      }
+      #expect(try share.row("secret.mp4")?.version == 1)
+    }
+  }
+
   /// More at once than can be told: nothing is missed.
   @Test func overflow() throws {
     let mode = try #require(Mode.possible.first)
