@@ -42,11 +42,11 @@ extension Catalog {
       sighted.insert(try enter(document, stamp, isWitnessed: false, replaced: replaced, &effects))
       return
     }
-    let moved = try follow(known, to: document.path, look: look, &effects)
+    let isNewName = try follow(known, to: document.path, look: look, &effects)
     if known.stamp == stamp {
       effects.append(.same(known))
-    } else if moved && known.stamp.size == stamp.size && known.stamp.modified == stamp.modified {
-      // A rename changes the change time too.
+    } else if isNewName && known.stamp.isLike(stamp) {
+      // A rename changes the change time too, as a link does.
       try refresh(known.id, document.file, stamp)
       effects.append(.same(known))
     } else {
@@ -158,7 +158,7 @@ extension Catalog {
   }
 
   /// The known asset stands at `path` now; names that lead elsewhere by now go.
-  /// - Returns: whether it was moved there.
+  /// - Returns: whether the name is new to it.
   private func follow(
     _ known: Asset, to path: SharePath, look: (SharePath) -> Finding, _ effects: inout [Effect]
   ) throws(CatalogError) -> Bool {
@@ -184,7 +184,7 @@ extension Catalog {
       effects.append(.placed(known, path))
     }
     try refreshHidden(known.id, &effects)
-    return !left.isEmpty || before.isEmpty
+    return true
   }
 }
 

@@ -11,6 +11,8 @@ enum Message: Sendable {
   case finished(Ticket, JobResult, tries: Int)
   /// Found by a scan.
   case found(SharePath)
+  /// Its metadata changed while nobody told us.
+  case touched(SharePath, at: Clock.Instant)
   /// A scan found nothing where this asset should be.
   case missing(SharePath, asset: Int64)
   /// A name, or all that stood in a folder, has gone while nobody told us; it may have become another.
@@ -31,7 +33,7 @@ extension Message {
   /// What a scan would find too.
   var isFoundAgain: Bool {
     switch self {
-    case .change, .found, .missing, .vanished: true
+    case .change, .found, .touched, .missing, .vanished: true
     default: false
     }
   }

@@ -21,8 +21,13 @@ struct Source: Sendable {
     return status.kind == .regular ? status : nil
   }
 
-  /// Whether somebody writes it without us.
-  func isOpenForWriting(_ path: SharePath) throws(Errno) -> Bool { try open(path).isOpenForWriting }
+  /// Whether somebody writes it without us. Of what we may not read nobody can tell; then the answer is no.
+  func isOpenForWriting(_ path: SharePath) throws(Errno) -> Bool {
+    do throws(Errno) { return try open(path).isOpenForWriting } catch {
+      if error == .access { return false }
+      throw error
+    }
+  }
 
   func id(_ status: FileStatus) -> FileID { status.id(root: device) }
 

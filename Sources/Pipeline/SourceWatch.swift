@@ -1,4 +1,5 @@
 import CLinux
+import Catalog
 import Contracts
 import Posix
 import Synchronization
@@ -16,7 +17,7 @@ final class SourceWatch: Sendable {
   private let isStopping = Atomic<Bool>(false)
 
   private static let events =
-    IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR | IN_EXCL_UNLINK
+    IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ATTRIB | IN_ONLYDIR | IN_EXCL_UNLINK
 
   /// How long a name that has gone may take to come back as another one.
   private static let patience = Clock.seconds(1)
@@ -71,6 +72,7 @@ final class SourceWatch: Sendable {
   private func take(_ events: [Notifications.Event], _ folders: inout Folders) -> Bool {
     var found: Set<SharePath> = []
     var gone: Set<SharePath> = []
+    var touched: Set<SharePath> = []
     for event in events {
       if event.has(IN_Q_OVERFLOW) {
         problems.report(
@@ -85,20 +87,29 @@ final class SourceWatch: Sendable {
       }
       guard let folder = folders.paths[event.watch], let name = event.name else { continue }
       let path = folder.appending(name)
-      if TemporaryNames.contains(path) { continue }
+      if TemporaryNames.contains(path) {
+        if event.has(IN_DELETE) || event.has(IN_MOVED_FROM), let finished = path.finishedDownload {
+          found.insert(finished)
+        }
+        continue
+      }
       let hasCome = event.has(IN_CLOSE_WRITE) || event.has(IN_CREATE) || event.has(IN_MOVED_TO)
-      if hasCome && event.has(IN_ISDIR) {
+      if event.has(IN_ISDIR) && (hasCome || event.has(IN_ATTRIB) && folders.closed.remove(path) != nil) {
         watch(path, &folders)
         scanner.request(path)
       } else if hasCome {
         found.insert(path)
+      } else if event.has(IN_ATTRIB) {
+        if !event.has(IN_ISDIR) { touched.insert(path) }
       } else {
         if event.has(IN_ISDIR) { folders.forget(within: path) }
         gone.insert(path)
       }
     }
+    let now = Clock.now()
     for path in gone { _ = inbox.postPatiently(.vanished(path)) }
     for path in found { _ = inbox.postPatiently(.found(path)) }
+    for path in touched { _ = inbox.postPatiently(.touched(path, at: now)) }
     return !gone.isEmpty
   }
 
@@ -118,6 +129,8 @@ final class SourceWatch: Sendable {
     let source: Source
     let notifications: Notifications
     var paths: [CInt: SharePath] = [:]
+    /// Those that we may not read. They are watched once we may.
+    var closed: Set<SharePath> = []
 
     init(source: Source, notifications: consuming Notifications) {
       self.source = source
@@ -128,8 +141,10 @@ final class SourceWatch: Sendable {
     mutating func watch(_ root: SharePath, unless isStopping: () -> Bool) throws(Errno) {
       var rest = [root]
       while let folder = rest.popLast(), !isStopping() {
-        guard let descriptor = try? Descriptor.openFolder(beneath: source.folder.raw, folder) else {
+        let descriptor: Descriptor
+        do throws(Errno) { descriptor = try Descriptor.openFolder(beneath: source.folder.raw, folder) } catch {
           // Gone again, or not ours to read: what stands in it is not in the catalog either.
+          if error == .access { closed.insert(folder) }
           continue
         }
         paths[try notifications.watch(descriptor.raw, SourceWatch.events)] = folder
@@ -143,6 +158,7 @@ final class SourceWatch: Sendable {
     }
 
     mutating func forget(within folder: SharePath) {
+      closed = closed.filter { !$0.isWithin(folder) }
       for (watch, path) in paths where path.isWithin(folder) {
         notifications.forget(watch)
         paths[watch] = nil

@@ -20,6 +20,9 @@ extension Writer {
       // What is known of how it came there waits behind this, and is better than what a look tells.
       if case .file(let file) = finding(path), parts.index.isExpected(file) { return }
       try look(at: path)
+    case .touched(let path, let time):
+      let left = time + Writer.calm - Clock.now()
+      if left > 0 { delay(.touched(path, at: time), by: left) } else { try touch(path) }
     case .missing(let path, let id):
       if finding(path) == .absent {
         try act { effects throws(CatalogError) in try self.catalog.lost(path, of: id, &effects) }
@@ -28,6 +31,8 @@ extension Writer {
       for (place, id) in try catalog.places(within: path) where finding(place) == .absent {
         try act { effects throws(CatalogError) in try self.catalog.lost(place, of: id, &effects) }
         unplaced.insert(id)
+        // One link less is a change of metadata that nobody tells of.
+        for other in try catalog.places(of: id) { delay(.touched(other, at: Clock.now()), by: Writer.calm) }
       }
     case .vanishedForGood:
       for id in unplaced {
@@ -121,6 +126,16 @@ extension Writer {
     try act { effects throws(CatalogError) in
       try self.catalog.sight(document, stamp, replaced: replaced, look: { self.finding($0) }, &effects)
     }
+  }
+
+  /// Metadata changed behind the mount. A change of content before it has been told and looked at by now, so that whatever still differs is that.
+  private func touch(_ path: SharePath) throws(CatalogError) {
+    guard !TemporaryNames.contains(path), !isMarked(path), let (document, stamp) = finished(path) else { return }
+    guard let known = try catalog.asset(of: document.file), known.stamp.size == stamp.size else {
+      return try look(at: path)
+    }
+    if known.stamp == stamp { return }
+    try act { effects throws(CatalogError) in try self.catalog.touch(document.file, stamp, &effects) }
   }
 
   /// - Returns: nil when nothing is there, or somebody is writing it: then a settled change follows, or it is looked at again.

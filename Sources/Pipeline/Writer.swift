@@ -35,6 +35,8 @@ final class Writer {
   private static let indexPause = Clock.seconds(60)
   /// For what still waits when the pipeline is stopped.
   private static let farewell = Clock.seconds(1)
+  /// After which a change of metadata in the source folder is looked at.
+  static let calm = Clock.seconds(0.1)
   /// Tries of one version that neither ended nor killed a worker: the daemon itself was ended each time.
   static let mostAttempts = 5
 

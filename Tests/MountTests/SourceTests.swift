@@ -89,7 +89,8 @@ struct SourceTests {
         group = libc.fanotify_init(1, os.O_RDWR | os.O_CLOEXEC); assert group >= 0, ctypes.get_errno()
         assert libc.fanotify_mark(group, 1, ctypes.c_uint64(0x20), -100, b"\(source)/secret.mp4") == 0, ctypes.get_errno()
         os.close(os.open("\(source)/secret.mp4", os.O_WRONLY))
-        told = os.read(group, 4096); writer = int.from_bytes(told[16:20], sys.byteorder); os.close(group)
+        # The size of one event: our own looks at the file are others.
+        told = os.read(group, 24); writer = int.from_bytes(told[16:20], sys.byteorder); os.close(group)
         f.write(open("\(clip)", "rb").read()); f.close()
         subprocess.run(["cp", "\(clip)", "\(source)/other.mp4"], check=True)
         say("written"); os.close(writer); say("closed")
@@ -103,6 +104,57 @@ struct SourceTests {
         }
       }
       #expect(try share.row("secret.mp4")?.version == 1)
+    }
+  }
+
+  /// Changes of metadata are no new versions, and what waits for the document still finds it whole.
+  @Test(arguments: Mode.possible) func metadataBehindTheMount(mode: Mode) throws {
+    let clip = try Fixtures.clip("red")
+    try onSource(mode) { share, source, point in
+      func staysWhole(_ name: String, after change: String) throws {
+        try share.python("os.chdir('\(source)'); \(change)")
+        #expect(try share.sharefs(["wait", "--timeout", "30", "\(point)/\(name)"]) == 0, "\(change)")
+        #expect(try share.row(name)?.version == 1, "\(change)")
+      }
+      try share.run("cp", clip, source + "/a.mp4")
+      try eventually("it is catalogued") { try share.row("a.mp4")?.verdict == "ready" }
+      let id = try #require(try share.row("a.mp4")).id
+      try staysWhole("a.mp4", after: "os.chmod('a.mp4', 0o600)")
+      try staysWhole("a.mp4", after: "os.utime('a.mp4', (1, 1))")
+      try staysWhole("a.mp4", after: "os.setxattr('a.mp4', 'user.sharefs-test', b'1')")
+      try staysWhole("a.mp4", after: "os.chmod('\(point)/a.mp4', 0o644); os.utime('\(point)/a.mp4', (2, 2))")
+      try share.run("ln", source + "/a.mp4", source + "/b.mp4")
+      try eventually("the link is catalogued") { try share.row("b.mp4")?.id == id }
+      try staysWhole("b.mp4", after: "os.unlink('a.mp4')")
+      try eventually("the first name is gone") { try share.row("a.mp4") == nil }
+      try staysWhole("b.mp4", after: "os.chmod('b.mp4', 0o600)")
+      // What could not be read is looked at when it can be.
+      if mode == .user {
+        try share.run("sh", "-c", "umask 777; cp '\(clip)' '\(source)/closed.mp4'")
+        try eventually("it cannot be read") { try share.row("closed.mp4")?.verdict == "unsupported" }
+        try share.run("chmod", "600", source + "/closed.mp4")
+        try eventually("it can be read") { try share.row("closed.mp4")?.verdict == "ready" }
+        try share.run("sh", "-c", "mkdir -m 0 '\(source)/room' && cp '\(clip)' '\(source)/d.mp4'")
+        try eventually("a later one is done") { try share.row("d.mp4")?.verdict == "ready" }
+        try share.run("sh", "-c", "chmod 700 '\(source)/room' && cp '\(clip)' '\(source)/room/c.mp4'")
+        try eventually("a folder that was opened is watched") { try share.row("room/c.mp4")?.verdict == "ready" }
+      }
+    }
+  }
+
+  /// A download is finished when its mark goes.
+  @Test(arguments: Mode.possible) func markedDownload(mode: Mode) throws {
+    let clip = try Fixtures.clip("red")
+    try onSource(mode) { share, source, _ in
+      for (name, end) in [("a.mp4", "rm"), ("b.mp4", "mv -t '\(share.base)'")] {
+        try share.run("sh", "-c", "echo > '\(source)/\(name).aria2' && cp '\(clip)' '\(source)/\(name)'")
+        // The events come in order.
+        try share.run("cp", clip, source + "/after-" + name)
+        try eventually("a later one is done") { try share.row("after-" + name)?.verdict == "ready" }
+        #expect(try share.row(name) == nil)
+        try share.run("sh", "-c", "\(end) '\(source)/\(name).aria2'")
+        try eventually("it is catalogued") { try share.row(name)?.verdict == "ready" }
+      }
     }
   }
 
